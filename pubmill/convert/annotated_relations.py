@@ -47,10 +47,6 @@ class Pairs(TextReading):
     arguments: Literal["mentions", "concepts"] = "mentions"
     separators: str = "|,;"
 
-    def label_of(self, kind: str) -> str | None:
-        """Return the label of a relation type; None if it isn't kept."""
-        return renamed(kind, self.labels)
-
     def arguments_of(self, relation: FileRelation, where: str) -> tuple[str, str]:
         """Return the two related mentions or concepts."""
         stated = relation.concepts if self.arguments == "concepts" else relation.arguments
@@ -107,10 +103,9 @@ def read(source: ConverterInput) -> Iterator[SequenceExample]:
 def _stated_labels(
     one: AnnotatedText, reading: RelationReading, source: ConverterInput
 ) -> Mapping[Pair, list[str]]:
-    """Return the labels of each pair of arguments."""
     labels: dict[Pair, list[str]] = defaultdict(list)
     for relation in one.document.relations:
-        label = reading.label_of(relation.type)
+        label = renamed(relation.type, reading.labels)
         if label is None:
             source.left_out["relations_of_other_types"] += 1
             continue
@@ -145,7 +140,6 @@ Found = Iterator[tuple[str, list[Entity]]]
 
 
 def _mention_pairs(one: AnnotatedText, reading: RelationReading, ends: Sequence[int]) -> Found:
-    """Yield the pairs of mentions of each sentence."""
     start = 0
     for end in [*ends, len(one.text)]:
         inside = [

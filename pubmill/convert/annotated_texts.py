@@ -39,7 +39,7 @@ from pubmill.examples.sentences import SentenceSplitter
 from pubmill.formats import drugprot
 from pubmill.formats.document_files import ANNOTATED, annotated_documents
 from pubmill.formats.documents import InputDocument, TextMention
-from pubmill.formats.offsets import Offsets, parse_offsets
+from pubmill.formats.offsets import parse_offsets
 from pubmill.messages.quotations import show
 from pubmill.recipes.recipe_types import StrictRecipe
 
@@ -71,24 +71,12 @@ class TextReading(StrictRecipe):
                 f"the converter's option `form` is {self.form!r}; give one of {', '.join(FORMS)}"
             )
 
-    @property
-    def counted(self) -> Offsets:
-        """How offsets count."""
-        return parse_offsets(self.offsets, self.misplaced is not None)
 
-    @property
-    def word(self) -> re.Pattern[str]:
-        """What is one word: where spans are of words, these are divided already."""
-        return re.compile(r"\S+") if self.form == "word-spans" else WORD
-
-    def name_of(self, kind: str) -> str | None:
-        """Return the examples' name of a type; None if it isn't kept."""
-        return kind if self.types is None else renamed(kind, self.types)
-
-
-def renamed(kind: str, names: list[str] | dict[str, str]) -> str | None:
-    """Return the examples' name of a type; None if neither the list nor the mapping has it."""
-    return names.get(kind) if isinstance(names, dict) else kind if kind in names else None
+def renamed(kind: str, names: list[str] | dict[str, str] | None) -> str | None:
+    """Return the examples' name of a type; None if there is a list or mapping that lacks it."""
+    if isinstance(names, dict):
+        return names.get(kind)
+    return kind if names is None or kind in names else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +108,22 @@ def _sentences(
 ) -> Iterator[tuple[str, str, words.Sentence]]:
     """Yield each sentence with its id and document; `longest` as in `words.sentences`."""
     number = 0
+    # where spans are of words, the text is divided already
+    word = re.compile(r"\S+") if reading.form == "word-spans" else WORD
     for one in texts(source, reading):
         marked = [words.NoteMention(mention.start, mention.end, mention.type) for mention in one.mentions]
         if reading.overlaps is None and longest is not None:
-            _refuse_overlaps(one, marked)
+            for before, after in pairwise(sorted(marked, key=lambda mention: (mention.start, mention.end))):
+                if after.start < before.end and before != after:
+                    named = show(one.document.id)
+                    raise SpecError(
+                        f"{one.document.where}: mentions of {named} overlap at character {after.start}, and "
+                        "a word has one label; give the converter's option `overlaps`: `longest` or "
+                        "`shortest`"
+                    )
         document = check_id(one.document.id, one.document.where)
         ends = sentence_ends(source, reading)(one.text)
-        for sentence in words.sentences(one.text, marked, source.left_out, ends, reading.word, longest):
+        for sentence in words.sentences(one.text, marked, source.left_out, ends, word, longest):
             number += 1
             yield f"{source.split}-{number:06d}", document, sentence
 
@@ -148,13 +145,13 @@ def texts(source: ConverterInput, reading: TextReading) -> Iterator[AnnotatedTex
 
 
 def _documents(source: ConverterInput, reading: TextReading) -> Iterator[InputDocument]:
-    """Return the documents of a split."""
     if reading.form == "drugprot":
         return drugprot.documents_of(*map(source.of_split, drugprot.ROLES))
     is_divided = reading.held_out is not None and source.split != "test"
     role = "train" if is_divided else source.split
     path = source.input(role if role in source.inputs else "archive")
-    in_file = annotated_documents(path, reading.form, reading.folder, reading.counted)
+    offsets = parse_offsets(reading.offsets, reading.misplaced is not None)
+    in_file = annotated_documents(path, reading.form, reading.folder, offsets)
     listed = f"{source.split}_documents"
     if listed in source.inputs:
         return _listed(in_file, source.input(listed))
@@ -183,7 +180,7 @@ def _listed(documents: Iterator[InputDocument], path: Path) -> Iterator[InputDoc
 
 def _kept_kind(mention: TextMention, reading: TextReading, source: ConverterInput, where: str) -> str | None:
     """Return the type of a mention; None, and a count, if it is left out."""
-    kind = reading.name_of(mention.type)
+    kind = renamed(mention.type, reading.types)
     if kind is None:
         source.left_out["mentions_of_other_types"] += 1
         return None
@@ -209,16 +206,6 @@ def _require(
             f"{where}: there are {what} (at character {mention.start}), which can be read in several ways; "
             f"give the converter's option `{option}`: {values}"
         )
-
-
-def _refuse_overlaps(one: AnnotatedText, marked: Sequence[words.NoteMention]) -> None:
-    for before, after in pairwise(sorted(marked, key=lambda mention: (mention.start, mention.end))):
-        if after.start < before.end and before != after:
-            raise SpecError(
-                f"{one.document.where}: mentions of {show(one.document.id)} overlap at character "
-                f"{after.start}, and a word has one label; give the converter's option `overlaps`: `longest` "
-                "or `shortest`"
-            )
 
 
 def document_text(document: InputDocument) -> str:

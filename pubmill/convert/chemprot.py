@@ -31,8 +31,7 @@ Span = tuple[int, int]
 
 
 class ChemprotReading(StrictRecipe):
-    """The options. `sentences`: BLURB's, or the closest possible ones to BLUE's. `labels`, of pairs with
-    several groups: that of the last line of the relations (BLURB), or a row for each group (BLUE)."""
+    """The options (see `read`)."""
 
     sentences: Literal["punkt", "punkt_merged"]
     labels: Literal["last", "each"]
@@ -41,10 +40,12 @@ class ChemprotReading(StrictRecipe):
 def read(source: ConverterInput) -> Iterator[SequenceExample]:
     """Yield the examples of one split; ids are `PMID.FIRST.SECOND`, with the mentions in text order.
 
-    Options: `ChemprotReading`. These are left out and counted: relations of groups that are not evaluated,
-    evaluated pairs without a common sentence, groups that `labels` drops, and mentions that cross sentences.
-    A `PubmillError` names the file and the line or PMID of deviations from the form above, of offsets where
-    the text is not the entity's, and of unknown ids.
+    Options: `sentences`, `punkt` for BLURB's, or `punkt_merged` for the closest possible ones to BLUE's;
+    `labels`, of pairs with several groups: the `last` line of the relations (BLURB), or a row for `each`
+    group (BLUE). These are left out and counted: relations of groups that are not evaluated, evaluated pairs
+    without a common sentence, groups that `labels` drops, and mentions that cross sentences. A `PubmillError`
+    names the file and the line or PMID of deviations from the form above, of offsets where the text is not
+    the entity's, and of unknown ids.
     """
     options = source.options_as(ChemprotReading)
     find_sentences = _punkt_sentences if options.sentences == "punkt" else _blue_sentences

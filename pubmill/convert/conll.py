@@ -29,7 +29,7 @@ Options of `read`, of which only `labels` is required:
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
-from itertools import chain
+from itertools import chain, dropwhile, takewhile
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -144,8 +144,6 @@ class ColumnFile(StrictRecipe):
 
 
 class _ConllSentence(NamedTuple):
-    """A sentence: words, labels in BIO, and the document's identifier."""
-
     document: str | None
     words: list[str]
     labels: list[str]
@@ -165,7 +163,7 @@ def read(source: ConverterInput) -> Iterator[TokensExample]:
     numbered: Iterable[tuple[str, str]] = ((f"{path}:{number}", line) for number, line in lines(path))
     if "member" in file:
         numbered = _lines_of_member(path, file["member"])
-    sentences = _sentences_between(_sentences(numbered, form), file, str(path))
+    sentences = _sentences_between(_sentences(numbered, form), file)
     kept = _keep_types(sentences, form.keep, source, str(path))
     for number, (document, words, stated) in enumerate(kept, 1):
         name, labels = f"{source.split}-{number:06d}", stated
@@ -208,24 +206,12 @@ def _lines_of_member(archive: Path, name: str) -> Iterator[tuple[str, str]]:
 
 
 def _sentences_between(
-    sentences: Iterable[_ConllSentence], bounds: Mapping[str, str], where: str
+    sentences: Iterable[_ConllSentence], bounds: Mapping[str, str]
 ) -> Iterator[_ConllSentence]:
-    """Yield the sentences of the documents from `from` until `before`; both must occur, in this order."""
+    """Return the sentences of the documents from `from` until `before`."""
     first, end = bounds.get("from"), bounds.get("before")
-    unmet = {bound for bound in (first, end) if bound is not None}
-    inside = first is None
-    for sentence in sentences:
-        unmet.discard(sentence.document or "")
-        if sentence.document is not None and sentence.document == end:
-            break
-        inside = inside or sentence.document == first
-        if inside:
-            yield sentence
-    if unmet:
-        raise PubmillError(
-            f"{where}: there are no documents {sorted(unmet)}, or not in the order of the bounds in the "
-            "converter's option `files`"
-        )
+    kept = dropwhile(lambda one: first is not None and one.document != first, sentences)
+    return takewhile(lambda one: end is None or one.document != end, kept)
 
 
 def _keep_types(

@@ -32,16 +32,8 @@ def convert(recipe: ConversionRecipe, inputs: Mapping[str, Path], output: Path) 
     `PubmillError`, and writes no examples, if a file is malformed or a count differs from `recipe.expect`.
     For a dataset that isn't public, no message contains its text and others cannot read its files.
     """
-    where = f"dataset {recipe.dataset}"
     for path in inputs.values():
         check_source(path)
-    if recipe.kind not in KINDS:
-        raise PubmillError(f"{where}: kind is {recipe.kind!r}; kinds are {', '.join(KINDS)}")
-    if not recipe.splits or not recipe.expect.keys() <= set(recipe.splits) <= set(SPLITS):
-        raise PubmillError(
-            f"{where}: splits {sorted(recipe.splits)}, expected counts for {sorted(recipe.expect)}; "
-            f"splits must be among {list(SPLITS)}, and expected counts only for these"
-        )
     private = recipe.access != "public"
     with withholding(private, own=recipe.access == "local"):
         splits, left_out = _read_splits(recipe, inputs)

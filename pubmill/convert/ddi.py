@@ -34,10 +34,7 @@ _RANGES = re.compile(r"[0-9]{1,9}-[0-9]{1,9}(;[0-9]{1,9}-[0-9]{1,9})*")
 
 
 class DdiReading(StrictRecipe):
-    """The options. `folders`: the archive's folder for the first part of a listed name; `displaced`: the ids
-    of the sentences whose offsets are known not to match their text; `pieces`: how to read a mention in
-    pieces, with `span` from its first to its last character, including the words between, as in BLURB, with
-    `first` only its first piece, as in BLUE."""
+    """The options (see `read`)."""
 
     folders: dict[str, str]
     pieces: Literal["span", "first"]
@@ -47,10 +44,13 @@ class DdiReading(StrictRecipe):
 def read(source: ConverterInput) -> Iterator[SequenceExample]:
     """Yield the examples of one split: all pairs of the listed files, in order, with the pairs' ids.
 
-    Sources: `archive`, and the lists `SPLIT_files`. In a displaced sentence a mention is the text at its
-    offsets, as in BLURB, not the text stated in the corpus (`texts_of_displaced_mentions`). A pair with an
-    interaction but without a type has no label and is left out (`interactions_without_type`). Both, and
-    `mentions_in_pieces`, are counted in `left_out`.
+    Sources: `archive`, and the lists `SPLIT_files`. Options: `folders`, the archive's folder for the first
+    part of a listed name; `displaced`, the ids of the sentences whose offsets are known not to match their
+    text; `pieces`, how to read a mention in pieces (`mentions_in_pieces`): with `span` from its first to its
+    last character, including the words between, as in BLURB; with `first` only its first piece, as in BLUE.
+    In a displaced sentence a mention is the text at its offsets, as in BLURB, not the text stated in the
+    corpus (`texts_of_displaced_mentions`). A pair with an interaction but without a type has no label and is
+    left out (`interactions_without_type`). All three are counted in `left_out`.
 
     A `PubmillError` names the file and line of anything that deviates from the form above: offsets outside of
     the text or, except in displaced sentences, at another text; unknown ids; a listed file that the archive
@@ -81,7 +81,6 @@ def read(source: ConverterInput) -> Iterator[SequenceExample]:
 def _entities(
     sentence: etree._Element, name: str, text: str, place: str, source: ConverterInput, reading: DdiReading
 ) -> dict[str, Entity]:
-    """Return the entities of the sentence with this id and text by their ids."""
     entities: dict[str, Entity] = {}
     for element in sentence.iterchildren("entity"):
         where, of = f"{place}:{element.sourceline}", attribute(element, "type", place)

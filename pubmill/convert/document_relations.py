@@ -22,11 +22,10 @@ from itertools import combinations, product
 from typing import Literal
 
 from pubmill.convert.annotated_relations import Pairs, concepts_of
-from pubmill.convert.annotated_texts import AnnotatedText, sentence_ends, texts
+from pubmill.convert.annotated_texts import AnnotatedText, renamed, sentence_ends, texts
 from pubmill.convert.source_files import ConverterInput, check_id, one_line
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import NOVELTY, Entity, RelationsExample, sorted_lists
-from pubmill.formats.documents import FileRelation
 
 
 class DocumentReading(Pairs):
@@ -115,7 +114,7 @@ def _relations(
     types = _types(entities)
     relations: list[list[str]] = []
     for relation in one.document.relations:
-        label = reading.label_of(relation.type)
+        label = renamed(relation.type, reading.labels)
         if label is None:
             source.left_out["relations_of_other_types"] += 1
             continue
@@ -132,19 +131,14 @@ def _relations(
             if pair is None:
                 source.left_out["relations_of_other_pairs"] += 1
                 continue
-            relations.append([*pair, label, *_novelty(relation, reading, one.document.where)])
+            if reading.novelty and relation.novelty not in NOVELTY:
+                raise PubmillError(
+                    f"{one.document.where}: the novelty of a relation (PubTator's fifth column, BioC's infon "
+                    f"`novel`) must be {' or '.join(NOVELTY)}"
+                )
+            novelty = [relation.novelty] if reading.novelty and relation.novelty else []
+            relations.append([*pair, label, *novelty])
     different = sorted_lists(relations)
     if len(different) < len(relations):
         source.left_out["repeated_relations"] += len(relations) - len(different)
     return different
-
-
-def _novelty(relation: FileRelation, reading: DocumentReading, where: str) -> list[str]:
-    if not reading.novelty:
-        return []
-    if relation.novelty not in NOVELTY:
-        raise PubmillError(
-            f"{where}: the novelty of a relation (PubTator's fifth column, BioC's infon `novel`) must be "
-            f"{' or '.join(NOVELTY)}"
-        )
-    return [relation.novelty]

@@ -96,7 +96,6 @@ def _read_pmids(path: Path) -> list[str]:
 
 
 def _read_rows(archive: Path, folder: str, pmids: frozenset[str]) -> Rows:
-    """Return the archive's files for one split."""
     found: Rows = {name: {} for name in ("words", *LAYERS)}
     for name, content in members(archive):
         file = _FILE.fullmatch(name)
@@ -119,7 +118,6 @@ def _parse_rows(content: bytes, where: str, are_flags: bool) -> list[str]:
 
 
 def _document(rows: Rows, pmid: str, where: str) -> tuple[list[str], dict[str, list[int]]]:
-    """Return a document's words and its existing layers."""
     words = rows["words"].get(pmid)
     layers = {name: list(map(int, rows[name][pmid])) for name in LAYERS if pmid in rows[name]}
     if words is None or not layers:

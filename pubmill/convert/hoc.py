@@ -77,7 +77,6 @@ def read(source: ConverterInput) -> Iterator[MultilabelExample]:
 
 
 def _listed_pmids(path: Path) -> list[str]:
-    """Return the PMIDs of a list, in its order."""
     text = decode(path.read_bytes(), str(path))
     names = [name.strip() for name in re.split(r"[,\n]", text.strip())]
     pmids = []

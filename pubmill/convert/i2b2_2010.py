@@ -81,7 +81,7 @@ def relations(source: ConverterInput) -> Iterator[SequenceExample]:
             source.left_out["concepts_across_lines"] += across
         for (i, one), (j, other) in combinations(enumerate(marked, 1), 2):
             if one.first_line == one.last_line == other.first_line == other.last_line:
-                start, end = note.line(one.first_line)
+                start, end = note.lines[one.first_line - 1]
                 for number, label in enumerate(labels.pop((i, j), [NEGATIVE]), 1):
                     yield SequenceExample(
                         id=f"{document}.{i}.{j}" + (f".{number}" if number > 1 else ""),
@@ -99,8 +99,7 @@ def relations(source: ConverterInput) -> Iterator[SequenceExample]:
 
 def _documents(source: ConverterInput, needed: str) -> Iterator[tuple[str, "_Note", list[Concept]]]:
     """Yield the split's documents by name, with their concepts; all must have a file of the kind `needed`."""
-    files = _test_files(source) if source.split == "test" else _train_files(source)
-    for document, kinds in sorted(files.items()):
+    for document, kinds in sorted(_files(source).items()):
         lacking = [kind for kind in dict.fromkeys(("txt", "con", needed)) if kind not in kinds]
         if lacking:
             where = next(iter(kinds.values()))[0]
@@ -108,7 +107,7 @@ def _documents(source: ConverterInput, needed: str) -> Iterator[tuple[str, "_Not
                 f"{where} has no {document}.{lacking[0]} beside it; expected a text, a concept and a "
                 f"relation file for every note. {_PACK}"
             )
-        note = _Note(document, kinds)
+        note = _Note(kinds)
         yield document, note, _concepts(note)
 
 
@@ -117,20 +116,18 @@ _PACK = (
 )
 
 
-def _train_files(source: ConverterInput) -> Files:
+def _files(source: ConverterInput) -> Files:
+    if source.split == "test":
+        notes = _note_files(source.input("test"), ("con", "rel"), None)
+        for document, kinds in _note_files(source.input("test_texts"), ("txt",), None).items():
+            notes[document] |= kinds
+        return notes
     chosen: Files = {}
     for hospital in HOSPITALS:
         notes = _note_files(source.input("train"), ("txt", "con", "rel"), hospital)
         of_split = source.held_out(notes)
         chosen |= {document: kinds for document, kinds in notes.items() if document in of_split}
     return chosen
-
-
-def _test_files(source: ConverterInput) -> Files:
-    notes = _note_files(source.input("test"), ("con", "rel"), None)
-    for document, kinds in _note_files(source.input("test_texts"), ("txt",), None).items():
-        notes[document] |= kinds
-    return notes
 
 
 def _note_files(archive: Path, kinds: tuple[str, ...], folder: str | None) -> Files:
@@ -151,15 +148,12 @@ def _note_files(archive: Path, kinds: tuple[str, ...], folder: str | None) -> Fi
 class _Note:
     """A note's text with line feeds between its lines, and the positions of its tokens."""
 
-    def __init__(self, document: str, kinds: dict[str, tuple[str, str]]) -> None:
-        self.document, self.kinds = document, kinds
+    def __init__(self, kinds: dict[str, tuple[str, str]]) -> None:
+        self.kinds = kinds
         lines = _LINE_END.split(kinds["txt"][1])
         self.text = "\n".join(lines)
         starts = accumulate((len(line) + 1 for line in lines), initial=0)
-        self._lines = [(start, start + len(line)) for start, line in zip(starts, lines, strict=False)]
-
-    def line(self, number: int) -> Span:
-        return self._lines[number - 1]
+        self.lines = [(start, start + len(line)) for start, line in zip(starts, lines, strict=False)]
 
     def place(self, numbers: tuple[str, ...], text: str, where: str) -> tuple[int, int, int, int]:
         """Return (first line, last line, start, end) of `L:T L:T`; raise an error if its text differs."""
@@ -181,11 +175,11 @@ class _Note:
         return first_line, last_line, start, end
 
     def _tokens(self, line: int, where: str) -> list[Span]:
-        if not 1 <= line <= len(self._lines):
+        if not 1 <= line <= len(self.lines):
             raise PubmillError(
-                f"{where}: names line {line}, but {self.kinds['txt'][0]} has {len(self._lines)} lines"
+                f"{where}: names line {line}, but {self.kinds['txt'][0]} has {len(self.lines)} lines"
             )
-        start, end = self._lines[line - 1]
+        start, end = self.lines[line - 1]
         spans = [word.span() for word in _TOKEN.finditer(self.text, start, end)]
         blank_first = bool(spans) and spans[0][0] > start
         return [(start, start), *spans] if blank_first else spans

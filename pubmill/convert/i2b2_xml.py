@@ -76,7 +76,13 @@ def notes(archive: Path, name: re.Pattern[str]) -> dict[str, Note]:
             raise PubmillError(f"{where}: not the file name of a note; is {archive.name} the right archive?")
         if match[1] in by_document:
             raise PubmillError(f"{where}: a second {path.name}; the first is {by_document[match[1]].where}")
-        by_document[match[1]] = _parse_note(match[1], decode(content, where), where)
+        root = parse_xml(decode(content, where), where, _escape_ampersands)
+        texts, tags = root.findall("TEXT"), root.findall("TAGS")
+        if len(texts) != 1 or len(tags) != 1 or len(texts[0]) or not texts[0].text:
+            raise PubmillError(
+                f"{where}: expected one <TEXT> with the note and one <TAGS> with its annotations"
+            )
+        by_document[match[1]] = Note(match[1], where, texts[0].text, list(tags[0]))
     if not by_document:
         raise PubmillError(
             f"{archive} has no XML files. Use it as downloaded from the portal; repack an unpacked copy "
@@ -110,14 +116,6 @@ def examples(
     for note, mentions in annotated:
         for sentence in words.sentences(note.text, mentions, source.left_out):
             yield sentence.example(note.document)
-
-
-def _parse_note(document: str, content: str, where: str) -> Note:
-    root = parse_xml(content, where, _escape_ampersands)
-    texts, tags = root.findall("TEXT"), root.findall("TAGS")
-    if len(texts) != 1 or len(tags) != 1 or len(texts[0]) or not texts[0].text:
-        raise PubmillError(f"{where}: expected one <TEXT> with the note and one <TAGS> with its annotations")
-    return Note(document, where, texts[0].text, list(tags[0]))
 
 
 def _escape_ampersands(content: str) -> str:

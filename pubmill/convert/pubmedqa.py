@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from math import ceil
 from random import Random
-from typing import Any
 
 from pubmill.convert.source_files import ConverterInput, one_line, read_object
 from pubmill.errors import PubmillError
@@ -34,7 +33,14 @@ def read(source: ConverterInput) -> Iterator[SequenceExample]:
     path = source.input("questions")
     entries = read_object(path)
     for pmid, entry in entries.items():
-        _check_entry(pmid, entry, str(path))
+        contexts = entry.get("CONTEXTS") if isinstance(entry, dict) else None
+        texts = [entry.get("QUESTION"), *contexts] if isinstance(contexts, list) and contexts else [None]
+        are_texts = all(isinstance(text, str) and text.strip() for text in texts)
+        if not are_texts or not pmid.isdecimal() or entry.get("final_decision") not in DECISIONS:
+            raise PubmillError(
+                f"{path}: {show(pmid)}: expected a PMID with a QUESTION and a list of CONTEXTS, all of them "
+                f"text, and a final_decision of {', '.join(DECISIONS)}"
+            )
     decisions = {pmid: entry["final_decision"] for pmid, entry in entries.items()}
     splits = split(decisions, str(path))
     truth = source.input("ground_truth")
@@ -88,14 +94,3 @@ def _stratified_parts(
                 )
             cut[-1].append(part.pop(part.index(draw.choice(part))))
     return cut
-
-
-def _check_entry(pmid: str, entry: Any, where: str) -> None:
-    contexts = entry.get("CONTEXTS") if isinstance(entry, dict) else None
-    texts = [entry.get("QUESTION"), *contexts] if isinstance(contexts, list) and contexts else [None]
-    if not pmid.isdecimal() or not all(isinstance(text, str) and text.strip() for text in texts):
-        raise PubmillError(
-            f"{where}: {show(pmid)}: expected a PMID with a QUESTION and a list of CONTEXTS, all of them text"
-        )
-    if entry.get("final_decision") not in DECISIONS:
-        raise PubmillError(f"{where}: {pmid}: expected a final_decision of {', '.join(DECISIONS)}")

@@ -17,7 +17,6 @@ of all splits, `split_column` names the column with their splits, and `split_val
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
@@ -47,7 +46,10 @@ class _Rows:
     def __iter__(self) -> Iterator[tuple[str, "_Row"]]:
         """Yield the id of each row's example, and the row."""
         number = 0
-        for path in self._paths():
+        split, inputs = self._source.split, self._source.inputs
+        roles = [role for role in inputs if role == split or role.startswith(f"{split}_")] or [split]
+        for role in ["rows"] if "split_column" in self.options else roles:
+            path = self._source.input(role)
             for where, row in row_files.rows(path, self.options.get("record", "")):
                 one = _Row(where, row, self.options)
                 if not self._has_split(one):
@@ -65,13 +67,6 @@ class _Rows:
                 f"{row.where}: the split {quote(value)} is not in the option `split_values`: {splits!r}"
             )
         return bool(splits[value] == self._source.split)
-
-    def _paths(self) -> list[Path]:
-        if "split_column" in self.options:
-            return [self._source.input("rows")]
-        split = self._source.split
-        roles = [role for role in self._source.inputs if role == split or role.startswith(f"{split}_")]
-        return [self._source.input(role) for role in roles or [split]]
 
     def labels(self) -> Mapping[str, str]:
         """Return the file's labels, each with the example's."""
@@ -222,19 +217,13 @@ def tokens(source: ConverterInput) -> Iterator[kinds.TokensExample]:
     for name, row in rows:
         words, labels = row.list("words"), row.list("label")
         if names is not None:
-            labels = [_numbered(row, label, names) for label in labels]
+            if any(type(label) is not int or not 0 <= label < len(names) for label in labels):
+                raise row.fault("label", f"numbers of the {len(names)} labels, from 0")
+            labels = [names[label] for label in labels]
         are_texts = all(isinstance(one, str) for one in [*words, *labels])
         if not words or len(words) != len(labels) or not are_texts:
             raise row.fault("words", f"as many words as labels; found {len(words)} and {len(labels)}")
         yield kinds.TokensExample(id=name, document=row.document(), words=words, labels=labels)
-
-
-def _numbered(row: _Row, label: Any, names: Sequence[str]) -> str:
-    if type(label) is not int or not 0 <= label < len(names):
-        raise PubmillError(
-            f"{row.where}: expected a number of the {len(names)} labels, from 0, found {quote(str(label))}"
-        )
-    return names[label]
 
 
 def regression(source: ConverterInput) -> Iterator[kinds.RegressionExample]:

@@ -10,7 +10,6 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from pathlib import Path
-from typing import NamedTuple
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import TokensExample
@@ -24,15 +23,9 @@ _AHEAD = 3
 """Maximum number of consecutive sentences that are searched together, if fewer occur at several places."""
 
 
-class CorpusDocument(NamedTuple):
-    """A document of a PubTator file; white space is removed from its text."""
-
-    id: str
-    text: str
-
-
-def read_documents(path: Path) -> Iterator[CorpusDocument]:
-    """Yield the documents of a PubTator file. Annotations are not read: some published ones are wrong."""
+def read_documents(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield the ids of the documents of a PubTator file and their texts without white space. Annotations are
+    not read: some published ones are wrong."""
     for block in blocks(read_lines(path)):
         name, texts = title_and_abstract(block, str(path))
         for number, line in block[len(texts) :]:
@@ -40,15 +33,14 @@ def read_documents(path: Path) -> Iterator[CorpusDocument]:
                 raise PubmillError(
                     f"{path}:{number}: expected tab-separated columns that begin with {show(name)}'s id"
                 )
-        yield CorpusDocument(name, "".join("".join(texts).split()))
+        yield name, "".join("".join(texts).split())
 
 
-def documents_of(examples: Sequence[TokensExample], documents: Sequence[CorpusDocument]) -> list[str | None]:
-    """Return the id of each sentence's document; None where it is not found."""
-    by_text = {one.text.replace(_BREAK, ""): one for one in documents}
-    different = list(by_text.values())
-    corpus = _BREAK.join(one.text for one in different)
-    starts = list(accumulate((len(one.text) + len(_BREAK) for one in different), initial=0))
+def documents_of(examples: Sequence[TokensExample], documents: Sequence[tuple[str, str]]) -> list[str | None]:
+    """Return the id of each sentence's document, among ids and texts; None where it is not found."""
+    names = {text.replace(_BREAK, ""): name for name, text in documents}
+    corpus = _BREAK.join(names)
+    starts = list(accumulate((len(text) + len(_BREAK) for text in names), initial=0))
     texts = ["".join(one.words) for one in examples]
     owners: list[int | None] = []
     place: int | None = None
@@ -59,7 +51,8 @@ def documents_of(examples: Sequence[TokensExample], documents: Sequence[CorpusDo
     # an unknown document between sentences of one document is that document
     before, after = accumulate(owners, _latest), accumulate(reversed(owners), _latest)
     agreed = zip(before, [*after][::-1], strict=True)
-    return [different[one].id if one is not None and one == other else None for one, other in agreed]
+    ids = list(names.values())
+    return [ids[one] if one is not None and one == other else None for one, other in agreed]
 
 
 def _place(corpus: str, texts: Sequence[str], after: int | None) -> int | None:

@@ -95,7 +95,6 @@ def _trim_mentions(note: str, mentions: Iterable[NoteMention], left_out: Counter
 def _disjoint_mentions(
     mentions: Sequence[NoteMention], left_out: Counter[str], longest: bool | None
 ) -> list[NoteMention]:
-    """Return the mentions to keep, in the note's order."""
     different = list(dict.fromkeys(mentions))
     kept: list[NoteMention] = []
     sign = 1 if longest else -1

@@ -166,7 +166,6 @@ def documents_of(content: Any, where: str, offsets: Offsets = USUAL) -> Iterator
 
 
 def _child_nodes(node: Any, key: str, where: str, needed: bool = False) -> list[Node]:
-    """Return the list of objects under a key."""
     nodes = node.get(key, None if needed else []) if isinstance(node, dict) else None
     if not isinstance(nodes, list) or not all(isinstance(item, dict) for item in nodes):
         raise PubmillError(f"{where}: BioC needs a list of objects `{key}` here")
@@ -199,7 +198,6 @@ def _parse_document(node: Node, where: str, offsets: Offsets) -> InputDocument:
 
 
 def _parse_text(node: Node, where: str) -> tuple[int, str]:
-    """Return the offset and the text of a passage or sentence."""
     offset, text = node.get("offset"), node.get("text", "")
     if isinstance(offset, bool) or not isinstance(offset, int) or not isinstance(text, str):
         raise PubmillError(f"{where}: needs an `offset`, a number, and a `text`")

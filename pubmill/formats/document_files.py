@@ -56,7 +56,6 @@ class JsonLines(TextFile):
 
 
 def _parse_mentions(rows: Any, text: str, where: str) -> list[TextMention]:
-    """Read the annotations of a JSON line."""
     try:
         mentions = [
             TextMention(start=one["start"], end=one["end"], type=one["type"], text=one["text"], source=one)

@@ -51,7 +51,7 @@ def json_items(text: str, where: str) -> list[tuple[str, Any]]:
     """Return the place and value of each line of JSON lines; or of each item of a list, of the only list of
     objects or lists below a key, or of the values by id (`id` becomes a key); else the one value."""
     first = text.lstrip().split("\n", 1)[0]
-    if first[:1] in ("{", "[") and _is_whole(first) and text.strip() != first.strip():
+    if first[:1] in ("{", "[") and parsed_or_none(first) is not None and text.strip() != first.strip():
         lines = enumerate(text.removesuffix("\n").split("\n"), 1)
         return [(f"{where}:{number}", parse_json(line, f"{where}:{number}")) for number, line in lines]
     content = parse_json(text, where)
@@ -79,12 +79,12 @@ def _is_nested(value: list[Any]) -> bool:
     return bool(value) and all(isinstance(item, dict | list) for item in value)
 
 
-def _is_whole(line: str) -> bool:
+def parsed_or_none(text: str) -> Any:
+    """Return the value that a text is in JSON; None if it is none."""
     try:
-        json.loads(line)
+        return json.loads(text)
     except (ValueError, RecursionError):
-        return False
-    return True
+        return None
 
 
 def json_line(row: Mapping[str, object]) -> str:

@@ -156,11 +156,10 @@ class TextPlaces:
         return piece.start + place if place < len(sums) and sums[place] == inside else None
 
 
-def pieces_of(texts: Iterable[str], offsets: Offsets, separator: int = 1) -> list[Piece]:
-    """Return texts one after the other, with one character between two of them, and `separator` in the file's
-    own count."""
+def pieces_of(texts: Iterable[str], offsets: Offsets) -> list[Piece]:
+    """Return texts one after the other, with one character between two of them."""
     pieces, stated, start = list[Piece](), 0, 0
-    between = separator if offsets.separator is None else offsets.separator
+    between = 1 if offsets.separator is None else offsets.separator
     for text in texts:
         pieces.append(Piece(stated, start, text))
         stated, start = stated + size_of(text, offsets.unit) + between, start + len(text) + 1

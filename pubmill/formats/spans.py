@@ -207,15 +207,15 @@ WordSpans = tuple[list[list[str]], list[tuple[int, int, str]]]
 
 def _gliner(row: Mapping[str, Any], where: str) -> WordSpans:
     words, spans = row["tokenized_text"], row["ner"] or []
-    if not isinstance(words, list) or not all(
-        isinstance(word, str) and word.split() == [word] for word in words
-    ):
-        raise PubmillError(f"{where}: expected `tokenized_text`, a list of words")
-    sound = isinstance(spans, list) and all(
+    sound = isinstance(words, list) and isinstance(spans, list)
+    sound = sound and all(isinstance(word, str) and word.split() == [word] for word in words)
+    if not sound or not all(
         isinstance(one, list) and [type(part) for part in one[:3]] == [int, int, str] for one in spans
-    )
-    if not sound:
-        raise PubmillError(f"{where}: expected in `ner` lists of 2 numbers of words and a type")
+    ):
+        raise PubmillError(
+            f"{where}: expected `tokenized_text`, a list of words, and in `ner` lists of 2 numbers of words "
+            "and a type"
+        )
     return [words], [(first, last, kind) for first, last, kind, *_ in spans]
 
 
@@ -239,7 +239,6 @@ def _spacy(row: Mapping[str, Any], where: str) -> WordSpans:
 
 
 def _word_places(sentences: Sequence[Sequence[str]]) -> list[tuple[int, int]]:
-    """Return the characters of each word of the document."""
     places, start = [], 0
     for words in sentences:
         for word in words:

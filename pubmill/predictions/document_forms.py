@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Any
 
 from pubmill.errors import PubmillError
@@ -48,7 +48,12 @@ def rows_of(
         )
     ids, known = {one.id for one in documents}, {example.document for example in examples}
     if None not in known and ids & known and not ids & {example.id for example in examples}:
-        return list(_rows_of_corpus_documents(documents, examples, normaliser))
+        of_document: dict[str, list[Any]] = defaultdict(list)
+        for example in examples:
+            of_document[example.document].append(example)
+        refuse_ids([one.id for one in documents], list(of_document), "documents", recipe.partial)
+        of_each = (_rows_of_document(one, of_document[one.id], normaliser) for one in documents)
+        return list(chain.from_iterable(of_each))
     return [
         PredictionRow(where=one.where, id=one.id, key="mentions", value=_mentions(one), text=text_of(one))
         for one in documents
@@ -63,17 +68,6 @@ def _relation_row(one: InputDocument, negative: str | None) -> PredictionRow:
             f"{len(one.relations)}"
         )
     return PredictionRow(where=one.where, id=one.id, key="label", value=labels[0])
-
-
-def _rows_of_corpus_documents(
-    documents: Sequence[InputDocument], examples: Sequence[Any], normaliser: Normaliser
-) -> Iterator[PredictionRow]:
-    of_document: dict[str, list[Any]] = defaultdict(list)
-    for example in examples:
-        of_document[example.document].append(example)
-    refuse_ids([one.id for one in documents], list(of_document), "documents", normaliser.recipe.partial)
-    for document in documents:
-        yield from _rows_of_document(document, of_document[document.id], normaliser)
 
 
 def _rows_of_document(

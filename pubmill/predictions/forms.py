@@ -1,6 +1,5 @@
 """The forms of predictions: how each is recognised, and its reader."""
 
-import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -10,23 +9,15 @@ from typing import Any
 from pubmill.errors import PubmillError
 from pubmill.formats import text_files
 from pubmill.formats.document_files import ARCHIVES, annotated_documents
-from pubmill.formats.json_text import parse_json
+from pubmill.formats.json_text import parse_json, parsed_or_none
 from pubmill.messages.wording import unknown
 from pubmill.predictions import conll_form, document_forms, json_forms, ordered_form, tsv_form
 from pubmill.predictions.predictions import Normaliser
 from pubmill.predictions.rows import PredictionRow
 from pubmill.storage.privacy import PUBLIC
 
-
-@dataclass(frozen=True)
-class PredictionFile:
-    """A file of predictions. `text`: its content, empty for an archive; `examples`, `normaliser`: those of
-    the dataset."""
-
-    path: Path
-    text: str
-    examples: Sequence[Any]
-    normaliser: Normaliser
+Reader = Callable[[Path, str, Sequence[Any], Normaliser], Iterable[PredictionRow]]
+"""Function from a file, its text (none of an archive), the dataset's examples and normaliser to rows."""
 
 
 @dataclass(frozen=True)
@@ -41,33 +32,31 @@ class Form:
 
     description: str
     recognised: Callable[[str], bool]
-    read: Callable[[PredictionFile], Iterable[PredictionRow]]
+    read: Reader
     end: str = ""
 
 
-def _of_lines(
-    read: Callable[[Sequence[str], str], Iterable[PredictionRow]],
-) -> Callable[[PredictionFile], Iterable[PredictionRow]]:
-    return lambda file: read(file.text.removesuffix("\n").split("\n"), str(file.path))
+def _of_lines(read: Callable[[Sequence[str], str], Iterable[PredictionRow]]) -> Reader:
+    return lambda path, text, *_: read(text.removesuffix("\n").split("\n"), str(path))
 
 
-def _of_documents(form: str) -> Callable[[PredictionFile], Iterable[PredictionRow]]:
-    def read(file: PredictionFile) -> Iterable[PredictionRow]:
+def _of_documents(form: str) -> Reader:
+    def read(path: Path, _: str, examples: Sequence[Any], normaliser: Normaliser) -> Iterable[PredictionRow]:
         try:
-            documents = list(annotated_documents(file.path, form))
+            documents = list(annotated_documents(path, form))
         except PubmillError:
-            if file.normaliser.recipe.access == PUBLIC:
+            if normaliser.recipe.access == PUBLIC:
                 raise
             raise PubmillError(
-                f"{file.path}: not valid {form}; the message is withheld, as it may contain licensed text"
+                f"{path}: not valid {form}; the message is withheld, as it may contain licensed text"
             ) from None
-        return document_forms.rows_of(documents, file.examples, file.normaliser)
+        return document_forms.rows_of(documents, examples, normaliser)
 
     return read
 
 
-def _json_rows(file: PredictionFile) -> Iterable[PredictionRow]:
-    return json_forms.read_document(parse_json(file.text, str(file.path), numbers_only=True), str(file.path))
+def _json_rows(path: Path, text: str, *_: object) -> Iterable[PredictionRow]:
+    return json_forms.read_document(parse_json(text, str(path), numbers_only=True), str(path))
 
 
 def _first(text: str) -> str:
@@ -80,10 +69,7 @@ def _is_json(text: str) -> bool:
 
 def _first_object(text: str) -> dict[str, Any]:
     """Return the object that the first line is; empty if it is none."""
-    try:
-        line = json.loads(_first(text))
-    except (ValueError, RecursionError):
-        return {}
+    line = parsed_or_none(_first(text))
     return line if isinstance(line, dict) else {}
 
 
@@ -138,7 +124,9 @@ FORMS: dict[str, Form] = {
     "order": Form(
         "outputs of transformers' scripts and of LinkBERT, without ids",
         lambda text: False,
-        lambda file: ordered_form.read(file.text, file.examples, file.normaliser.recipe, str(file.path)),
+        lambda path, text, examples, normaliser: ordered_form.read(
+            text, examples, normaliser.recipe, str(path)
+        ),
     ),
 }
 """Form -> how it is recognised and read, in the order of recognition. `brat` is known by the name of an
@@ -179,4 +167,4 @@ def read_rows(path: Path, examples: Sequence[Any], normaliser: Normaliser) -> tu
     )
     if (end := FORMS[form].end) and not text.endswith(ENDS[end]):
         raise PubmillError(f"{path}: does not end with {end}, so it may be incomplete; if it is not, add it")
-    return form, list(FORMS[form].read(PredictionFile(path, text, examples, normaliser)))
+    return form, list(FORMS[form].read(path, text, examples, normaliser))

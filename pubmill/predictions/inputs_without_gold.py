@@ -87,13 +87,10 @@ def _tsv(examples: Sequence[Example]) -> Iterator[str]:
     shown = [name for name in names if isinstance(getattr(examples[0], name, None), str)]
     yield "\t".join(["id", *shown, "prediction"]) + "\n"
     for example in examples:
-        yield "\t".join([example.id, *map(one_line, _cells(example, shown)), MISSING]) + "\n"
-
-
-def _cells(example: Any, names: Sequence[str]) -> list[str]:
-    if isinstance(example, SequenceExample) and example.entities:
-        return [marked_text(example), *(getattr(example, name) for name in names[1:])]
-    return [getattr(example, name) or "" for name in names]
+        cells = [getattr(example, name) or "" for name in shown]
+        if isinstance(example, SequenceExample) and example.entities:
+            cells[0] = marked_text(example)
+        yield "\t".join([example.id, *map(one_line, cells), MISSING]) + "\n"
 
 
 def _conll(examples: Sequence[TokensExample]) -> Iterator[str]:

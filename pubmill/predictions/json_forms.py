@@ -1,7 +1,6 @@
 """Predictions as JSON: lines with an object each, one list of such objects, or an object by id; answers
 of language models, a line for each request, in the form of OpenAI's batches of chat completions."""
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -10,7 +9,7 @@ from pubmill.errors import PubmillError
 from pubmill.examples.kinds import RELATIONS_FAULT, are_relations
 from pubmill.examples.prompts import NOTHING
 from pubmill.examples.tagging import SUBWORDS, UNPLACED
-from pubmill.formats.json_text import parse_json, parse_row
+from pubmill.formats.json_text import parse_json, parse_row, parsed_or_none
 from pubmill.messages.quotations import show
 from pubmill.predictions.rows import (
     Key,
@@ -133,7 +132,9 @@ def row_of(row: Any, where: str) -> PredictionRow:
         )
     if not isinstance(row.get(UNPLACED, []), list):
         raise PubmillError(f"{where}: `{UNPLACED}` must be a list")
-    name, text = row.get("id"), row.get("text")
+    name, text, words = row.get("id"), row.get("text"), row.get("words")
+    if words is not None and not is_text_list(words):
+        raise PubmillError(f"{where}: `words` must be a list of strings")
     if (name is not None and not isinstance(name, str | int)) or isinstance(name, bool):
         raise PubmillError(f"{where}: the id must be a string")
     return PredictionRow(
@@ -142,18 +143,11 @@ def row_of(row: Any, where: str) -> PredictionRow:
         key=KEYS[keys[0]],
         value=_checked_value(KEYS[keys[0]], row[keys[0]], where),
         dataset=row["dataset"] if _is_text(row, "dataset", where) else None,
-        words=_words(row, where),
+        words=words,
         texts=tuple(row[key] for key in ("text_pair", "question", "context") if _is_text(row, key, where)),
         text=text if _is_text(row, "text", where) else None,
         beside={name: row[name] for name in BESIDE if name in row},
     )
-
-
-def _words(row: dict[str, Any], where: str) -> list[str] | None:
-    words = row.get("words")
-    if words is not None and not is_text_list(words):
-        raise PubmillError(f"{where}: `words` must be a list of strings")
-    return words
 
 
 def _is_text(row: Mapping[str, object], key: str, where: str) -> bool:
@@ -260,20 +254,13 @@ def relations_of(row: PredictionRow) -> tuple[list[list[str]], list[str]]:
     """Return relations [concept, concept, label, perhaps novelty], and the lines that cannot be read. The row
     has a list of relations in any order, or lines `LABEL: CONCEPT | CONCEPT`, perhaps in a JSON list."""
     if row.key == "output":
-        lines = [line for line in _lines_of(str(row.value)) if line.strip()]
-        matched = [(line, _RELATION.fullmatch(line)) for line in lines]
+        content = parsed_or_none(str(row.value))
+        items = content.get("relations") if isinstance(content, dict) else None
+        lines = map(str, items) if isinstance(items, list) else str(row.value).splitlines()
+        matched = [(line, _RELATION.fullmatch(line)) for line in lines if line.strip()]
         read = [[match[2].strip(), match[3].strip(), match[1].strip()] for _, match in matched if match]
         return read, [line for line, match in matched if not match and line.strip(" .").lower() != NOTHING]
     value = row.value
     if row.key == "prediction" and isinstance(value, list) and all(are_relations([one]) for one in value):
         return value, []
     raise PubmillError(f"{row.where}: expected a list: {RELATIONS_FAULT}")
-
-
-def _lines_of(answer: str) -> list[str]:
-    try:
-        content = json.loads(answer)
-    except (ValueError, RecursionError):
-        content = None
-    items = content.get("relations") if isinstance(content, dict) else None
-    return list(map(str, items)) if isinstance(items, list) else answer.splitlines()

@@ -134,7 +134,7 @@ def _by_words(rows: Sequence[PredictionRow], examples: Sequence[Any]) -> list[Pr
     labels = [label for row in rows for label in row.value]
     expected = [word for example in examples for word in example.words]
     if [word for word, _ in words] != expected:
-        raise PubmillError(_why_words_differ(words, expected, rows, examples))
+        raise PubmillError(_why_words_differ(words, expected))
     matched, start = [], 0
     for example in examples:
         end = start + len(example.words)
@@ -144,19 +144,10 @@ def _by_words(rows: Sequence[PredictionRow], examples: Sequence[Any]) -> list[Pr
     return matched
 
 
-def _why_words_differ(
-    words: Sequence[tuple[str, PredictionRow]],
-    expected: Sequence[str],
-    rows: Sequence[PredictionRow],
-    examples: Sequence[TokensExample],
-) -> str:
+def _why_words_differ(words: Sequence[tuple[str, PredictionRow]], expected: Sequence[str]) -> str:
     if Counter(word for word, _ in words) == Counter(expected):
-        sentences = Counter(tuple(one.words) for one in examples)
-        cut = (
-            "" if Counter(tuple(row.words or ()) for row in rows) == sentences else ", and in other sentences"
-        )
         return (
-            f"the words are those of the dataset in another order{cut}, and the file has no ids; give the "
+            "the words are those of the dataset in another order, and the file has no ids; give the "
             "dataset's sentences in its order, or an id with each (CoNLL: a line `# id = ID` before it). "
             "Nothing was scored"
         )

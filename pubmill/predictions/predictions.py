@@ -109,15 +109,11 @@ class Normaliser(MappedLabels):
         return answer
 
     def _tokens(self, row: PredictionRow, example: Any) -> dict[str, list[str]]:
-        labels, spans = row.value, None
-        if row.key == "output":
-            spans = self._spans_in_output(row, example)
-        elif row.key == "mentions":
-            spans = self._spans_of_mentions(row.value, row, example)
-        elif row.key == "prediction" and (not is_text_list(labels) or (not labels and self._empty_is_none)):
+        labels = row.value
+        are_labels = is_text_list(labels) and (labels or not self._empty_is_none)
+        if row.key in ("output", "mentions") or (row.key == "prediction" and not are_labels):
             json_forms.refuse_numbers(labels, row.where)
-            spans = self._spans_of_mentions(spans_of(labels, row.where), row, example)
-        if spans is not None:
+            spans = self._spans(row, example)
             places = place_words(_text_of(row, example), example.words)
             mentions, lost = self.aligned(spans, places, row.where, to_mentions(example.labels))
             self._unplace(((one.span.type, one.words) for one in lost), example)
@@ -155,11 +151,12 @@ class Normaliser(MappedLabels):
         self.reading.lost += lost
         return mentions, lost
 
-    def _spans_of_mentions(
-        self, mentions: Sequence[SomeMention], row: PredictionRow, example: Any
-    ) -> list[PredictedSpan]:
-        """Return mentions as spans, pieces of words joined; one that is named by its text is every occurrence
-        of it."""
+    def _spans(self, row: PredictionRow, example: Any) -> list[PredictedSpan]:
+        """Return the mentions in a row as spans, pieces of words joined; one that is named by its text is
+        every occurrence of it."""
+        if row.key == "output":
+            return self._spans_in_output(row, example)
+        mentions: list[SomeMention] = row.value if row.key == "mentions" else spans_of(row.value, row.where)
         text = _text_of(row, example)
         joined = joined_pieces(mentions, text, self.labels, self.recipe.mapping)
         spans = [one for one in joined if isinstance(one, PredictedSpan)]
@@ -258,14 +255,9 @@ class Normaliser(MappedLabels):
         return {"score": float(value)}
 
     def _mentions(self, row: PredictionRow, example: Any) -> dict[str, list[list[int | str]]]:
-        if row.key == "output":
-            spans = self._spans_in_output(row, example)
-        else:
-            value = row.value if row.key == "mentions" else spans_of(row.value, row.where)
-            spans = self._spans_of_mentions(value, row, example)
         places = place_words(_text_of(row, example), example.words)
         found: set[Mention] = set()
-        for span in spans:  # one by one, as they may overlap
+        for span in self._spans(row, example):  # one by one, as they may overlap
             mentions, lost = self.aligned([span], places, row.where, ())
             found.update(mentions)
             self._unplace(((one.span.type, one.words) for one in lost), example)

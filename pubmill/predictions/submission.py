@@ -85,7 +85,15 @@ def read_submission(
     check_access(recipe)
     with withholding(recipe.access != PUBLIC):
         try:
-            return _read(path, recipe, examples, datasets)
+            normaliser = Normaliser(recipe)
+            form, rows = read_rows(path, examples, normaliser)
+            if not rows:
+                raise PubmillError("no predictions in it")
+            for row in rows:  # JSON may have half of a surrogate pair as an escape
+                check_characters(json.dumps([row.id, row.value, row.beside], ensure_ascii=False), row.where)
+            matched = match(rows, examples, recipe, lambda ids: _variant_of(ids, recipe, datasets))
+            lines = normaliser.rows(matched, examples)
+            return Submission(form=form, lines=lines, reading=normaliser.reading)
         except PubmillError as error:
             prefix = "" if str(error).startswith(str(path)) else f"{path}: "
             raise PubmillError(f"{prefix}{error}{_order_hint(path, examples, recipe)}") from None
@@ -99,19 +107,6 @@ def read_submission(
             ) from None
 
 
-def _read(
-    path: Path, recipe: SubmissionRecipe, examples: Sequence[Example], datasets: Path | None
-) -> Submission:
-    normaliser = Normaliser(recipe)
-    form, rows = read_rows(path, examples, normaliser)
-    if not rows:
-        raise PubmillError(f"{path}: no predictions in it")
-    for row in rows:  # JSON may have half of a surrogate pair as an escape
-        check_characters(json.dumps([row.id, row.value, row.beside], ensure_ascii=False), row.where)
-    matched = match(rows, examples, recipe, lambda ids: _variant_of(ids, recipe, datasets))
-    return Submission(form=form, lines=normaliser.rows(matched, examples), reading=normaliser.reading)
-
-
 def _order_hint(path: Path, examples: Sequence[Example], recipe: SubmissionRecipe) -> str:
     """Return what to do if a refused file has predictions in the order of the export."""
     if recipe.order or not path.is_file() or path.name.endswith(ARCHIVES):
@@ -119,19 +114,15 @@ def _order_hint(path: Path, examples: Sequence[Example], recipe: SubmissionRecip
     try:
         text = read_text(path)
         rows = ordered_form.read(text, examples, recipe, "")
-        if not text.lstrip().startswith(
-            ("[", "{")
-        ):  # lines of any kind are as many as the examples by chance
+        # lines of any kind are as many as the examples by chance
+        if not text.lstrip().startswith(("[", "{")):
             Normaliser(recipe).rows(rows, examples)
     except PubmillError:
         return ""
-    if tsv_form.is_csv(text.partition("\n")[0]) or any(_may_have_ids(row.value) for row in rows):
+    may_have_ids = any(isinstance(row.value, dict) or "\t" in str(row.value) for row in rows)
+    if may_have_ids or tsv_form.is_csv(text.partition("\n")[0]):
         return ""
     return ". If its predictions stand in the order of `pubmill export`, add `--order export`"
-
-
-def _may_have_ids(value: Any) -> bool:
-    return "\t" in value if isinstance(value, str) else isinstance(value, dict)
 
 
 def _variant_of(ids: set[str], recipe: SubmissionRecipe, datasets: Path | None) -> str | None:

@@ -5,7 +5,8 @@ import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import NamedTuple, NoReturn
+from operator import itemgetter
+from typing import NoReturn
 
 from pubmill.convert.hoc import HALLMARKS
 from pubmill.errors import PubmillError
@@ -34,16 +35,6 @@ SEPARATOR = "|"
 """Separates the labels of a document."""
 _FLAGS = re.compile(r"\d+_[01](,\d+_[01])*")
 _SENTENCE = re.compile(r"(.+)_s(\d{1,9})")
-
-
-class _Sentence(NamedTuple):
-    """A row of BLURB's form of HoC. `labels`: the hallmarks whose flag is 1."""
-
-    document: str
-    number: int
-    place: str
-    labels: list[str]
-    text: str
 
 
 def is_tsv(lines: Sequence[str]) -> bool:
@@ -155,13 +146,11 @@ def _sentence_flags(
             )
         marked = zip(HALLMARKS, row[flags].split(","), strict=True)
         labels = [label for label, flag in marked if flag.endswith("_1")]
-        named.append(_Sentence(match[1], int(match[2]), place, labels, text))
-    for document, grouped in groupby(named, lambda one: one.document):
-        sentences = list(grouped)
-        if [one.number for one in sentences] != list(range(len(sentences))):
-            raise PubmillError(
-                f"{sentences[0].place}: the sentences of {show(document)} are not numbered s0, s1, ..."
-            )
-        value = sorted({label for one in sentences for label in one.labels})
-        texts = (" ".join(one.text for one in sentences),) if any(one.text for one in sentences) else ()
-        yield PredictionRow(where=sentences[0].place, id=document, key="labels", value=value, texts=texts)
+        named.append((match[1], int(match[2]), place, labels, text))
+    for document, grouped in groupby(named, itemgetter(0)):
+        _, numbers, places, labels_of, texts_of = zip(*grouped, strict=True)
+        if list(numbers) != list(range(len(numbers))):
+            raise PubmillError(f"{places[0]}: the sentences of {show(document)} are not numbered s0, s1, ...")
+        value = sorted({label for labels in labels_of for label in labels})
+        texts = (" ".join(texts_of),) if any(texts_of) else ()
+        yield PredictionRow(where=places[0], id=document, key="labels", value=value, texts=texts)

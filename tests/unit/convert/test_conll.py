@@ -127,9 +127,6 @@ def test_splits_are_cut_from_an_archives_member(genia: dict[str, Path]) -> None:
 @pytest.mark.parametrize(
     ("file", "message"),
     [
-        ({"source": "training", "member": "task2.iob2", "before": "99"},
-         r"training\.tar\.gz: there are no documents \['99'\]"),
-        ({"source": "training", "member": "task2.iob2", "from": "30", "before": "20"}, r"documents \['30'\]"),
         ({"source": "training", "member": "task3.iob2"}, r"expected one file task3\.iob2 in it, found \[\]"),
         ({"source": "training", "member": "task2.iob2", "until": "30"}, "`files` has for train.*`source`"),
         ({"source": "training", "member": "task2.iob2", "from": 30}, "files.train.from: expected text"),

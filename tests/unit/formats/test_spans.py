@@ -144,7 +144,7 @@ def test_spans_of_words_are_at_their_characters() -> None:
     assert mentions == [[(3, 11, "Name", "one else")], [(3, 11, "Name", "one else")], []]
 
 
-NUMBERS = "in:2: expected in `ner` lists of 2 numbers of words and a type"
+FORM = "in:2: expected `tokenized_text`, a list of words, and in `ner` lists of 2 numbers of words and a type"
 AMONG = (
     "in:2: the words {} are not among the 3 of the document; they count from its start, from 0, and the last "
     "is included"
@@ -154,9 +154,9 @@ AMONG = (
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        *(({"tokenized_text": words}, "in:2: expected `tokenized_text`, a list of words")
+        *(({"tokenized_text": words}, FORM)
           for words in ("One", ["One two"], [""], [1])),
-        *(({"ner": spans}, NUMBERS)
+        *(({"ner": spans}, FORM)
           for spans in ("text", ["text"], [[0, 0]], [[0, 0, 5]], [[0, True, "Drug"]], [["0", 0, "Drug"]])),
         *(({"ner": [[first, last, "Drug"]]}, AMONG.format(f"{first} to {last}"))
           for first, last in ((-1, 0), (2, 1), (2, 3))),

@@ -74,7 +74,7 @@ REFUSED: list[tuple[str, str, str]] = [
     ("rel", toy.blurb_tsv().replace("In 2 assays", "In two assays"), r":2: the text of 1001.T2 is not the"),
     ("rel", toy.jsonl("rel").replace('{"id"', '{"dataset": "ddi", "id"'), "predictions for ddi, not for rel"),
     ("rel", changed(toy.indexed_tsv(), lambda lines: lines[:-1]), ": 11 predictions without ids"),
-    ("ner", "\n".join(SENTENCES[::-1]) + "\n\n", "order, and in other sentences, and"),
+    ("ner", "\n".join(SENTENCES[::-1]) + "\n\n", "in another order, and"),
     ("ner", toy.conll().replace("aspirin", "Aspirin", 1), r"differ from the dataset's from .*:1 on"),
     ("ner", toy.conll().replace("Case\tO\n", "", 1), "words differ"),
     ("ner", toy.conll().replace("\tO\n", "\tO\nextra\tO\n", 1), "words differ"),
