@@ -123,18 +123,15 @@ def configured_graph(study: str, configfiles: list[str] | None, settings: list[s
 def table_of_study(name: str, config: dict[str, Any]) -> str:
     """Return the full name of a table of a study: `table06` stands for `gu2020/table06` if no other paper's
     table of the study has this number."""
-    tables = [str(table) for table in config["tables"]]
+    study, tables = config["study"], [str(table) for table in config["tables"]]
     matches = [table for table in tables if name in (table, table.rpartition("/")[2])]
     if len(matches) == 1:
         return matches[0]
     if matches:
         raise PubmillError(f"{name} may be {' or '.join(matches)}; write the paper too")
     if name in table_names():
-        raise PubmillError(
-            f"{name} is no table of study {config['study']}: add it to `tables:` there, or name a study that "
-            "has it"
-        )
-    raise PubmillError(f"study {config['study']}: {unknown('table', name, tables)}")
+        raise PubmillError(f"study {study} has no table {name}: add it to `tables:`, or name another study")
+    raise PubmillError(f"study {study}: {unknown('table', name, tables)}")
 
 
 def study_of_words(

@@ -92,9 +92,7 @@ def table(
     own = "+".join(names)
     if choice is not None:
         if search == "own":
-            raise PubmillError(
-                "--choice gives the hyper-parameters that --search own would search: leave one out"
-            )
+            raise PubmillError("--choice gives what --search own would search: leave one out")
         chosen_values = read_choice_option(choice)
         own += f"+{chosen_values.name}"
         settings.append(f"choice={chosen_values.model_dump_json()}")

@@ -253,7 +253,7 @@ def _is_cached(graph: Graph, model: str) -> bool:
 
 
 def examine_models(graph: Graph, links: Links | None, gpus: Gpus, mirror: str) -> list[ModelFinding]:
-    """Examine every model in the study's tables of results. `links`: those of `hub_links` among others, None
+    """Examine every model in the study's tables of results. `links`: those of `linked`, None
     if the network must not be used; `mirror`: the command that fetches models on another machine."""
     return [_diagnose(name, graph, links, gpus, mirror) for name in graph.table_models.wanted()]
 

@@ -37,9 +37,7 @@ def audit(
         from pubmill.extras.audit.reachability import METRICS, report
 
         if n is None:
-            raise PubmillError(
-                "--value needs --n, the number of items, gold items or questions of the test split"
-            )
+            raise PubmillError("--value needs --n, the number of items, gold items or questions")
         if metric not in METRICS:
             raise PubmillError(unknown("metric", metric, list(METRICS)))
         print(report(value, metric, n, runs, aggregate))
