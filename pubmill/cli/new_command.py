@@ -119,7 +119,6 @@ def table(
 
 
 def _save_folders(folders: dict[str, str]) -> None:
-    """Add folders to workspace.yaml, and print them."""
     save_folders(folders)
     for key, folder in folders.items():
         print(f"In {WORKSPACE}: local_files: {{{key}: {folder}}}")

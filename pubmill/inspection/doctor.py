@@ -130,8 +130,7 @@ def linked(graph: Graph) -> list[str]:
 def examine(graph: Graph, links: Links | None, configuration: Sequence[str] = ()) -> list[DatasetFinding]:
     """Examine every dataset; `links` is None if the network must not be used. `configuration`: the
     configuration's command-line options, which the printed commands repeat."""
-    wanted = set(graph.table_datasets.wanted())
-    specs = sorted(graph.specs.datasets.items())
+    wanted, specs = set(graph.table_datasets.wanted()), sorted(graph.specs.datasets.items())
     findings = [DatasetFinding(name, name in wanted, spec) for name, spec in specs]
     for finding in findings:
         if not graph.availability.exists(finding.dataset):

@@ -240,7 +240,6 @@ def _add_runs(
 
 
 def _cell_run(explainer: Explainer, path: str, metric: str) -> CellRun:
-    """Return a run by the path of its record below the results."""
     file, named = explainer.results / path, run_of(path)
     if not file.is_file():
         return CellRun(path, named.dataset, named.seed, None, "no record", {})
