@@ -36,10 +36,7 @@ def checkout() -> Path:
             if folder == here:
                 return here
             raise PubmillError(f"run this in the checkout itself: cd {shlex.quote(str(folder))}")
-    raise PubmillError(
-        f"{here} is not a checkout of pubmill (a folder with {', '.join(MARKS)}), nor a workspace; make one "
-        f"({commands.run('pubmill', 'init', 'FOLDER')}) or clone the repository, and run this there"
-    )
+    raise PubmillError(f"{here} is not a checkout of pubmill, nor a workspace; make one: pubmill init FOLDER")
 
 
 @cache
@@ -132,7 +129,6 @@ def check_new_folders(folders: Mapping[str, str], known: Mapping[str, str]) -> N
     for name, folder in folders.items():
         if name in known and Path(known[name]).expanduser().resolve() != Path(folder).resolve():
             raise PubmillError(
-                f"{name} is the name of {known[name]} (local_files in {WORKSPACE}), whose runs and columns "
-                f"have it; give {folder} another one with --name, or, if it is the same folder and was "
-                f"moved, change its path there"
+                f"{name} is the name of {known[name]} (local_files in {WORKSPACE}); give {folder} another "
+                "one with --name, or, if it is the same folder and was moved, change its path there"
             )

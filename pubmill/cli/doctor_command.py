@@ -124,9 +124,7 @@ def fsck(folder: Annotated[Path, typer.Argument(help="folder of results")] = Pat
     from pubmill.inspection.damaged_results import examine, report
 
     if not folder.is_dir():
-        raise PubmillError(
-            f"{folder} is not a folder; give the folder that is set as `results:` in the configuration"
-        )
+        raise PubmillError(f"{folder} is not a folder; give the folder that is set as `results:`")
     findings = examine(folder)
     print("\n".join(report(findings)))
     if any(finding.fault for finding in findings):

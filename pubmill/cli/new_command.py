@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from pubmill.cli.checkout import WORKSPACE, check_new_folders, checkout, save_folders
-from pubmill.cli.studies import OWN_SPECS, configuration, dataset_names, specs_folder
+from pubmill.cli.studies import OWN_SPECS, configuration, spec_names, specs_folder
 from pubmill.cli.verbs import Verb
 from pubmill.messages import commands
 
@@ -37,7 +37,7 @@ def model(
     from pubmill.recipes.submissions import System
 
     stated = read(System, system, option="--system") if system else None
-    described = new_model(weights, name, stated, dataset_names())
+    described = new_model(weights, name, stated, spec_names("datasets"))
     check_new_folders(described.local_files, configuration([], None)["local_files"])
     print(write_spec(described, OWN_SPECS))
     _save_folders(described.local_files)
@@ -119,7 +119,6 @@ def table(
 
 
 def _save_folders(folders: dict[str, str]) -> None:
-    """Add folders to workspace.yaml, and print them."""
     save_folders(folders)
     for key, folder in folders.items():
         print(f"In {WORKSPACE}: local_files: {{{key}: {folder}}}")

@@ -49,10 +49,7 @@ def predict(
     count characters, starting after a byte-order mark if there is one. The same input gives the same bytes.
     """
     if len(files) < 2:
-        raise PubmillError(
-            f"after {model}, name the text to annotate, then the file to write (- for the standard output); "
-            f"found only {files[0]}"
-        )
+        raise PubmillError(f"after {model}, name the text to annotate, then the file to write, or -")
     *sources, target = files
     if sources == [Path("-")] and not form:
         raise PubmillError("the standard input has no name; name its format with --format")

@@ -112,11 +112,8 @@ def check_executor(options: Sequence[str]) -> None:
     executor = read_profile(profile).get("executor")
     module = f"snakemake_executor_plugin_{str(executor).replace('-', '_')}"
     if executor not in (None, *OWN_EXECUTORS) and importlib.util.find_spec(module) is None:
-        package = f"snakemake-executor-plugin-{executor}"
-        raise PubmillError(
-            f"{profile} submits jobs by the package {package}, which is not installed; install it: "
-            f"{commands.run(commands.program('pip'), 'install', package)}"
-        )
+        install = commands.run(commands.program("pip"), "install", f"snakemake-executor-plugin-{executor}")
+        raise PubmillError(f"{profile} submits jobs by a package that is not installed: {install}")
     if executor == "slurm" and DRY.isdisjoint(options) and shutil.which("sbatch") is None:
         raise PubmillError(
             f"{profile} submits jobs to Slurm, but this machine has no sbatch; start the run on a login node "
@@ -128,10 +125,7 @@ def check_writable(results: Path) -> None:
     """Raise a `PubmillError` if nothing can be written below the results, which need not exist yet."""
     there = next(folder for folder in (results, *results.absolute().parents) if folder.exists())
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
-        raise PubmillError(
-            f"results would be written to {results}, but {there} is not a folder that you can write to. Make "
-            "it writable, or set `results:` to another folder"
-        )
+        raise PubmillError(f"{there} is not a folder that you can write to; set `results:` to another one")
 
 
 def wrong_target(file: str, graph: "Graph") -> Iterator[str]:

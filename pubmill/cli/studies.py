@@ -76,15 +76,10 @@ def study_names() -> list[str]:
     return [DEMO, *sorted(path.stem for path in studies_folder().glob("*.yaml"))]
 
 
-def table_names() -> list[str]:
-    """Return the names of all tables, for the completion of a word."""
-    tables = specs_folder() / "tables"
-    return sorted(path.relative_to(tables).with_suffix("").as_posix() for path in tables.glob("*/*.yaml"))
-
-
-def dataset_names() -> list[str]:
-    """Return the names of all datasets, for the completion of a word."""
-    return sorted(path.stem for path in specs_folder().glob("datasets/*.yaml"))
+def spec_names(kind: str) -> list[str]:
+    """Return the names of all `tables`, `datasets` or `models`, also for the completion of a word."""
+    folder = specs_folder() / kind
+    return sorted(path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.yaml"))
 
 
 StudyName = Annotated[str, typer.Argument(help="name or file of a study", autocompletion=study_names)]
@@ -95,12 +90,16 @@ AnyStudy = Annotated[
         autocompletion=study_names,
     ),
 ]
-TableName = Annotated[str, typer.Argument(help="for example gu2020/table06", autocompletion=table_names)]
+TableName = Annotated[
+    str, typer.Argument(help="for example gu2020/table06", autocompletion=lambda: spec_names("tables"))
+]
 Configfiles = Annotated[
     list[str] | None, typer.Option(metavar="FILE", help="settings over those of the study; may be repeated")
 ]
 Settings = Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="settings; may be repeated")]
-DatasetName = Annotated[str, typer.Argument(help="for example chemprot@blurb", autocompletion=dataset_names)]
+DatasetName = Annotated[
+    str, typer.Argument(help="for example chemprot@blurb", autocompletion=lambda: spec_names("datasets"))
+]
 Prompts = Annotated[str, typer.Option(help="prompts, a file in specs/prompts")]
 Results = Annotated[Path, typer.Option(help="results of a scale")]
 
@@ -122,18 +121,15 @@ def configured_graph(study: str, configfiles: list[str] | None, settings: list[s
 def table_of_study(name: str, config: dict[str, Any]) -> str:
     """Return the full name of a table of a study: `table06` stands for `gu2020/table06` if no other paper's
     table of the study has this number."""
-    tables = [str(table) for table in config["tables"]]
+    study, tables = config["study"], [str(table) for table in config["tables"]]
     matches = [table for table in tables if name in (table, table.rpartition("/")[2])]
     if len(matches) == 1:
         return matches[0]
     if matches:
         raise PubmillError(f"{name} may be {' or '.join(matches)}; write the paper too")
-    if name in table_names():
-        raise PubmillError(
-            f"{name} is no table of study {config['study']}: add it to `tables:` there, or name a study that "
-            "has it"
-        )
-    raise PubmillError(f"study {config['study']}: {unknown('table', name, tables)}")
+    if name in spec_names("tables"):
+        raise PubmillError(f"study {study} has no table {name}: add it to `tables:`, or name another study")
+    raise PubmillError(f"study {study}: {unknown('table', name, tables)}")
 
 
 def study_of_words(
@@ -177,7 +173,7 @@ def with_added_model(
     those of the newest table that `pubmill table` made with it, if no study is named; else those given, with
     the model added."""
     given = list(settings or ())
-    models = [path.stem for path in specs_folder().glob("models/*.yaml")]
+    models = spec_names("models")
     spec, _ = with_base(specs_folder() / f"tables/{table}.yaml", table, [], "tables")
     columns = [one for one in spec.value.get("columns") or () if isinstance(one, dict)]
     known = {one.get(key) for one in columns for key in ("key", "model")}

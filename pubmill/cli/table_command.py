@@ -19,7 +19,6 @@ from pubmill.messages.wording import unknown
 from pubmill.specs import scales, strict_yaml
 from pubmill.specs.own_settings import OWN_SEARCH, read_choice_option
 from pubmill.specs.study import DEMO, scale_of_table, study_of_scale
-from pubmill.storage.name_patterns import SPEC, fits
 
 
 @writes_nothing_if_dry
@@ -68,8 +67,8 @@ def table(
     root = checkout()
     from pubmill.workflow.run_start import lock_results
 
-    if name not in studies.table_names():
-        raise PubmillError(unknown("table", name, studies.table_names()))
+    if name not in (tables := studies.spec_names("tables")):
+        raise PubmillError(unknown("table", name, tables))
     scale = scale or scale_of_table(name, studies.studies_folder())
     if scale not in (known := scales(studies.specs_folder())):
         raise PubmillError(unknown("scale", scale, known))
@@ -92,9 +91,7 @@ def table(
     own = "+".join(names)
     if choice is not None:
         if search == "own":
-            raise PubmillError(
-                "--choice gives the hyper-parameters that --search own would search: leave one out"
-            )
+            raise PubmillError("--choice gives what --search own would search: leave one out")
         chosen_values = read_choice_option(choice)
         own += f"+{chosen_values.name}"
         settings.append(f"choice={chosen_values.model_dump_json()}")
@@ -125,15 +122,14 @@ def _models(
     new = 0
     folders: dict[str, str] = {}
     for model in given:
-        if fits(SPEC, model) and (studies.specs_folder() / "models" / f"{model}.yaml").is_file():
+        if model in (known := studies.spec_names("models")):
             names.append(model)
             continue
         if not model.startswith("hub:") and not Path(model).is_dir() and "/" not in model:
-            known = [path.stem for path in (studies.specs_folder() / "models").glob("*.yaml")]
             raise PubmillError(f"{unknown('model', model, known)}. A folder is given as ./{model}")
         from pubmill.new_specs.new_model import new_model, write_spec  # Imports torch, which takes seconds.
 
-        described = new_model(model, name, datasets=studies.dataset_names())
+        described = new_model(model, name, datasets=studies.spec_names("datasets"))
         new += 1
         if name and new > 1:
             raise PubmillError("--name is for one model, but several are given as folders or of the hub")

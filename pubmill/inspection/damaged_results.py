@@ -6,7 +6,7 @@ import os
 import re
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -36,9 +36,6 @@ from pubmill.storage.result_paths import (
     manifest_of,
     source_of_record,
 )
-
-BROKEN = (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError)
-"""Exceptions that broken gzip and zip files raise."""
 
 
 @dataclass(frozen=True)
@@ -114,29 +111,28 @@ def report(findings: Sequence[CheckedFile]) -> Iterator[str]:
             yield f"  {commands.run_files(*files, configuration=configuration, options=['--force'])}"
 
 
-def _check_file(path: Path) -> Iterable[CheckedFile]:
+def _check_file(path: Path) -> list[CheckedFile]:
     """Return the findings of one file: on itself, and on the files whose digests it lists."""
-    if path.suffix == ".json":
-        return _check_json(path)
-    if path.name == FOLDER_SUMS or path.suffix == SUMS:
-        return _check_list(path)
-    return [CheckedFile(path, _file_fault(path), path)]
-
-
-def _check_list(path: Path) -> Iterator[CheckedFile]:
-    """Yield the findings on a list of digests and its files, with the paths to request to build them."""
-    page, tokenizer = path.with_suffix(".html"), path.with_name(TOKENIZER_FILES[0])
-    target = page if page.is_file() else path
+    target = path
     if path.name == FOLDER_SUMS:
-        target = tokenizer if path.parent.parent.name in ("models", "vocabs") else path.parent
+        is_named = path.parent.parent.name in ("models", "vocabs")
+        target = path.with_name(TOKENIZER_FILES[0]) if is_named else path.parent
+    elif path.suffix == SUMS and path.with_suffix(".html").is_file():
+        target = path.with_suffix(".html")
     try:
-        listed = listed_sums(path)
-    except PubmillError as error:
-        yield CheckedFile(path, str(error).removeprefix(f"{path} "), target)
-        return
-    yield CheckedFile(path, place_fault(path) if path.name == FOLDER_SUMS else None, target)
-    for file, digest in listed.items():
-        yield _compared(file, digest, path, file if path.suffix == SUMS else target)
+        if path.suffix == ".json":
+            return [*_check_json(path)]
+        if path.name == FOLDER_SUMS or path.suffix == SUMS:
+            fault = place_fault(path) if path.name == FOLDER_SUMS else None
+            listed = listed_sums(path).items()
+            files = (
+                _compared(file, sha, path, file if path.suffix == SUMS else target) for file, sha in listed
+            )
+            return [CheckedFile(path, fault, target), *files]
+        return [CheckedFile(path, _file_fault(path), target)]
+    except (PubmillError, OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError) as error:
+        fault = str(error).removeprefix(f"{path}").lstrip(": ").removeprefix("is damaged: ")
+        return [CheckedFile(path, fault, target)]
 
 
 def _compared(file: Path, digest: str, listing: Path, target: Path) -> CheckedFile:
@@ -151,28 +147,21 @@ def _file_fault(path: Path) -> str | None:
     if path.suffix == ".parquet":
         fault = parquet_fault(path, path.stat().st_mtime_ns, path.stat().st_size)
         return fault or shard_fault(path) or fault  # "" is a file without a checksum
-    try:
-        if path.suffix == ".gz":
-            if not path.stat().st_size:
-                raise EOFError("it is empty")
-            with gzip.open(path) as content:  # to its end, where its checksum is stored
-                while content.read(2**20):
-                    pass
-        elif path.suffix == ".npz":
-            read_items(path)
-        else:
-            return ""
-    except (*BROKEN, PubmillError) as error:
-        return str(error).removeprefix(f"{path}").lstrip(": ").removeprefix("is damaged: ")
+    if path.suffix == ".gz":
+        if not path.stat().st_size:
+            return "it is empty"
+        with gzip.open(path) as content:  # to its end, where its checksum is stored
+            while content.read(2**20):
+                pass
+    elif path.suffix == ".npz":
+        read_items(path)
+    else:
+        return ""
     return None
 
 
 def _check_json(path: Path) -> Iterator[CheckedFile]:
-    try:
-        value = read_json(path)
-    except PubmillError as error:
-        yield CheckedFile(path, str(error).removeprefix(f"{path} "), path)
-        return
+    value = read_json(path)
     has_seal = isinstance(value, dict) and SEAL in json.loads(path.read_text(encoding="utf-8"))
     misplaced = _place_fault(path, value) if isinstance(value, dict) else None
     yield CheckedFile(path, misplaced or (None if has_seal else ""), path)

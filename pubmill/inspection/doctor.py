@@ -130,8 +130,7 @@ def linked(graph: Graph) -> list[str]:
 def examine(graph: Graph, links: Links | None, configuration: Sequence[str] = ()) -> list[DatasetFinding]:
     """Examine every dataset; `links` is None if the network must not be used. `configuration`: the
     configuration's command-line options, which the printed commands repeat."""
-    wanted = set(graph.table_datasets.wanted())
-    specs = sorted(graph.specs.datasets.items())
+    wanted, specs = set(graph.table_datasets.wanted()), sorted(graph.specs.datasets.items())
     findings = [DatasetFinding(name, name in wanted, spec) for name, spec in specs]
     for finding in findings:
         if not graph.availability.exists(finding.dataset):
@@ -253,7 +252,7 @@ def _is_cached(graph: Graph, model: str) -> bool:
 
 
 def examine_models(graph: Graph, links: Links | None, gpus: Gpus, mirror: str) -> list[ModelFinding]:
-    """Examine every model in the study's tables of results. `links`: those of `hub_links` among others, None
+    """Examine every model in the study's tables of results. `links`: those of `linked`, None
     if the network must not be used; `mirror`: the command that fetches models on another machine."""
     return [_diagnose(name, graph, links, gpus, mirror) for name in graph.table_models.wanted()]
 

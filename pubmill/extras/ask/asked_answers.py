@@ -17,7 +17,7 @@ from pubmill.formats.json_text import parse_row
 from pubmill.messages.progress import report_progress
 from pubmill.predictions.free_answers import tokens_of
 from pubmill.recipes.submissions import Budget
-from pubmill.storage.files import write_jsonl_gz, writing
+from pubmill.storage.files import writing
 
 Requests = Mapping[str, Mapping[str, object]]
 """Id of an example -> its request."""
@@ -26,13 +26,8 @@ REPORTED = 20.0
 
 
 def request_digest(request: Mapping[str, object]) -> str:
+    """Return the digest by which answers name their requests."""
     return hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
-
-
-def write_requests(path: Path, requests: Requests) -> None:
-    """Write the requests with their digests, by which answers name theirs; a line for each, in order."""
-    digests = ((name, request_digest(one), one) for name, one in requests.items())
-    write_jsonl_gz(path, ({"custom_id": name, "request": key, "body": one} for name, key, one in digests))
 
 
 def _line(row: Mapping[str, object]) -> str:

@@ -19,12 +19,13 @@ from pubmill.examples.kinds import Example
 from pubmill.examples.prompts import Wording, prompt_of, published_template, right_answer, wording_of
 from pubmill.examples.tagging import Mention, to_mentions
 from pubmill.extras.ask.ask_recipes import Asking, AskRecipe
-from pubmill.extras.ask.asked_answers import ask_all, read_answers, write_requests
+from pubmill.extras.ask.asked_answers import ask_all, read_answers, request_digest
 from pubmill.extras.ask.chat_server import ChatServer, Fact
 from pubmill.predictions.free_answers import counts_of
 from pubmill.predictions.scores import examples_of
 from pubmill.predictions.submission import recipe_of
 from pubmill.recipes.submissions import Budget, Price, System
+from pubmill.storage.files import write_jsonl_gz
 from pubmill.storage.privacy import CREDENTIALED
 
 TEXT = {"type": "string"}
@@ -96,7 +97,9 @@ def ask_dataset(
     train = examples_of(dataset, replace(reading, split="train")) if recipe.asking.shots else []
     schema = schema_of(reading.kind, reading.labels)
     requests = requests_for(examples_of(dataset, reading), train, wording, recipe.asking, schema)
-    write_requests(requests_file, requests)
+    digests = ((name, request_digest(one), one) for name, one in requests.items())
+    lines = ({"custom_id": name, "request": digest, "body": one} for name, digest, one in digests)
+    write_jsonl_gz(requests_file, lines)
     served = server.facts()
     left = ask_all(requests, server, store, at_once, budget)
     bodies = [row["response"]["body"] for row in read_answers(store, requests).values()]

@@ -47,10 +47,7 @@ class ChatServer:
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise PubmillError(f"--server {self.url}: expected an address such as http://localhost:8000/v1")
         if parts.scheme == "http" and self.is_hosted:
-            raise PubmillError(
-                f"--server {self.url}: plain http would send the texts unprotected; expected https for a "
-                "server that is not on a private network"
-            )
+            raise PubmillError(f"--server {self.url}: plain http is for private networks; expected https")
 
     @property
     def is_hosted(self) -> bool:
@@ -111,14 +108,12 @@ class ChatServer:
             raise _LaterError("no connection") from None
         except requests.RequestException:
             raise _LaterError("the answer broke off") from None
-        if response.status_code in AGAIN:
-            raise _LaterError(f"status {response.status_code}", _seconds(response.headers.get("Retry-After")))
-        if response.status_code != requests.codes.ok:
-            hint = f"; set {KEY}" if response.status_code in (401, 403) else ""
-            raise PubmillError(
-                f"{self.url} refuses the request with status {response.status_code}{hint}. The answers so "
-                "far are kept"
-            )
+        status = response.status_code
+        if status in AGAIN:
+            raise _LaterError(f"status {status}", _seconds(response.headers.get("Retry-After")))
+        if status != requests.codes.ok:
+            hint = f"; set {KEY}" if status in (401, 403) else ""
+            raise PubmillError(f"{self.url} refuses the request with status {status}{hint}; answers are kept")
         try:
             body: dict[str, Any] = response.json()
             [choice] = body["choices"]

@@ -37,28 +37,26 @@ def audit(
         from pubmill.extras.audit.reachability import METRICS, report
 
         if n is None:
-            raise PubmillError(
-                "--value needs --n, the number of items, gold items or questions of the test split"
-            )
+            raise PubmillError("--value needs --n, the number of items, gold items or questions")
         if metric not in METRICS:
             raise PubmillError(unknown("metric", metric, list(METRICS)))
         print(report(value, metric, n, runs, aggregate))
         return
     from pubmill.extras.audit import value_audit
-    from pubmill.extras.audit.audit_stages import PAGE, audit_recipe, graph_of_all_tables
+    from pubmill.extras.audit.audit_stages import PAGE, AuditStage, graph_of_all_tables
     from pubmill.extras.audit.printed_values_of_runs import as_text, check_reasons, findings_on_runs
     from pubmill.messages.terminal_tables import print_text
     from pubmill.storage.checksums import write_formats
 
     folder = specs_folder()
-    recipe = audit_recipe(folder)
+    graph = graph_of_all_tables(folder)
+    recipe = graph.stage(AuditStage).recipe_of(None)
     known = [one.name for one in recipe.tables]
     if table is not None and table not in known:
         raise PubmillError(unknown("table of results of a paper", table, known))
     made = value_audit.audit(recipe, folder)
     shown = made if table is None else made.of_tables((table,))
     print_text(value_audit.findings_in_text(shown))
-    graph = graph_of_all_tables(folder)
     of_runs = findings_on_runs(graph, folder)
     findings = [one for one in of_runs if table in (None, *(value.table for value in one.values))]
     print_text(as_text(findings))

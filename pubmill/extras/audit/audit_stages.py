@@ -190,8 +190,3 @@ def graph_of_all_tables(folder: Path) -> Graph:
     """Return the graph of the specs in a folder at the scale of the papers, for a study without jobs."""
     study = Study(study="full", title="", scale="full", tables=())
     return Graph(study, load(folder, study.scale))
-
-
-def audit_recipe(folder: Path) -> AuditRecipe:
-    """Return the recipe of the audit by the specs in a folder, at the scale of the papers."""
-    return graph_of_all_tables(folder).stage(AuditStage).recipe_of(None)

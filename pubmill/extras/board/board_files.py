@@ -231,9 +231,7 @@ def read_entries(folder: Path, spec: BoardSpec) -> tuple[list[Entry], dict[str, 
 def read_entry(folder: Path, spec: BoardSpec) -> Entry:
     """Read a submission without its predictions; a `PubmillError` says what is wrong with it."""
     if not names.fits(NAME, folder.name):
-        raise PubmillError(
-            f"{folder}: expected a name of lower-case letters, digits and -, at most 50, the first no -"
-        )
+        raise PubmillError(f"{folder}: expected at most 50 lower-case letters, digits and -, the first no -")
     if strange := list(_strange_files(folder)):
         raise PubmillError("; ".join(strange))
     card = _read(CardSpec, folder / CARD)

@@ -15,7 +15,6 @@ from pubmill.examples.tagging import to_mentions
 from pubmill.extras.board.board_files import (
     BoardSpec,
     Entry,
-    Event,
     new_events,
     read_history,
     write_history,
@@ -76,32 +75,9 @@ def write_pages(folder: Path, spec: BoardSpec, entries: Sequence[Entry], graph: 
         for row in rows
     }
     events = new_events(known, entries, scored, time.strftime("%Y-%m-%d"))
-    history = [*known, *events]
-    page = write_site(folder, spec, rows, graph, table, history)
-    write_history(folder, history)
-    return page
-
-
-def board_rows(entries: Sequence[Entry], spec: BoardSpec, table: Table) -> list[BoardRow]:
-    """Return the submissions with their scores: the complete ones first, the best mean first."""
-    cells = {(column.key, row.key): cell for row, column, cell in table.read()}
-    rows = []
-    for entry in entries:
-        key = f"{COLUMN}{entry.name}"
-        own = tuple(cells[key, dataset] for dataset in spec.datasets)
-        mean = cells.get((key, "mean"), own[0])
-        rows.append(BoardRow(entry, mean, own))
-    return sorted(rows, key=lambda row: (row.mean.value is None, -(row.mean.value or 0.0), row.entry.name))
-
-
-def write_site(
-    folder: Path, spec: BoardSpec, rows: Sequence[BoardRow], graph: Graph, table: Table,
-    history: Sequence[Event],
-) -> Path:  # fmt: skip
-    """Write the site below a board's folder; return its first page."""
-    site = folder / "site"
+    history, site = [*known, *events], folder / "site"
     site.mkdir(exist_ok=True)
-    predicted = {dataset for row in rows for dataset in row.entry.files}
+    predicted = {dataset for entry in entries for dataset in entry.files}
     public = {name for name, one in graph.specs.datasets.items() if one.access == PUBLIC}
     pages = {one: f"examples-{one}.html" for one in spec.datasets if one in predicted & public}
     for dataset, name in pages.items():
@@ -122,7 +98,20 @@ def write_site(
     for path in site.glob("*.html"):
         if path.name not in wanted:
             path.unlink()
+    write_history(folder, history)
     return site / "index.html"
+
+
+def board_rows(entries: Sequence[Entry], spec: BoardSpec, table: Table) -> list[BoardRow]:
+    """Return the submissions with their scores: the complete ones first, the best mean first."""
+    cells = {(column.key, row.key): cell for row, column, cell in table.read()}
+    rows = []
+    for entry in entries:
+        key = f"{COLUMN}{entry.name}"
+        own = tuple(cells[key, dataset] for dataset in spec.datasets)
+        mean = cells.get((key, "mean"), own[0])
+        rows.append(BoardRow(entry, mean, own))
+    return sorted(rows, key=lambda row: (row.mean.value is None, -(row.mean.value or 0.0), row.entry.name))
 
 
 def _examples_page(spec: BoardSpec, rows: Sequence[BoardRow], graph: Graph, dataset: str) -> str:

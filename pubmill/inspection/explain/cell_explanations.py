@@ -125,12 +125,6 @@ def explain(explainer: Explainer, table: str, row: str, column: str) -> Explanat
     if table not in specs.tables:
         raise PubmillError(unknown("table", table, [*specs.tables, *specs.fact_tables]))
     recipe = explainer.graph.tables.recipe(table)
-    floors = {
-        row: files
-        for row, files in recipe.floors.items()
-        if all((explainer.results / file).is_file() for file in files)
-    }
-    recipe = replace(recipe, floors=floors)  # a cell can be explained before its floors are made
     rows = recipe.all_rows
 
     def fit(one: str, other: str) -> bool:
@@ -246,7 +240,6 @@ def _add_runs(
 
 
 def _cell_run(explainer: Explainer, path: str, metric: str) -> CellRun:
-    """Return a run by the path of its record below the results."""
     file, named = explainer.results / path, run_of(path)
     if not file.is_file():
         return CellRun(path, named.dataset, named.seed, None, "no record", {})
@@ -337,7 +330,8 @@ def _row_of(recipe: TableRecipe, key: str) -> Row:
 
 
 def table_of_cell(recipe: TableRecipe, row: Row, column: Column, published: Path, results: Path) -> Table:
-    """Build the table with only the records that a cell needs, also of another table that it refers to."""
+    """Build the table with only the records that a cell needs, also of another table that it refers to, and
+    without floors, which no cell has."""
     difference = _difference_of(recipe, row)
     of = _row_of(recipe, difference.of) if difference else row
     rows, columns = _rows_behind(recipe, of) or (of.key,), column.sources or (column.key,)
@@ -352,7 +346,7 @@ def table_of_cell(recipe: TableRecipe, row: Row, column: Column, published: Path
     used = {cell.table for cells in (copied, *(one.minus for one in differences)) for cell in cells.values()}
     others = {name: other for name, other in recipe.others.items() if name in used}
     narrow = replace(recipe, records=records, copied=copied, differences=differences, others=others)
-    return finished_table(narrow, published, results)
+    return finished_table(replace(narrow, floors={}), published, results)
 
 
 def _content(file: str) -> Account:

@@ -8,7 +8,7 @@ import pytest
 
 from pubmill.cli import checkout as checkouts
 from pubmill.cli.checkout import make_demo_files, provide_mirror
-from pubmill.cli.studies import sort_words, study_names, table_names
+from pubmill.cli.studies import sort_words, spec_names, study_names
 from pubmill.errors import PubmillError
 
 
@@ -42,8 +42,9 @@ def test_files_of_the_demo_that_cannot_be_written_end_the_command(
 
 def test_studies_and_tables_are_completed(checkout: Path) -> None:
     assert study_names()[0] == "demo" and study_names()[1:] == sorted(study_names()[1:])
-    assert "gu2020" in study_names() and "gu2020/table06" in table_names()
-    assert table_names() == sorted(table_names()) and not any("published" in name for name in table_names())
+    assert "gu2020" in study_names() and "gu2020/table06" in spec_names("tables")
+    tables = spec_names("tables")
+    assert tables == sorted(tables) and not any("published" in name for name in tables)
 
 
 def test_words_after_the_first_option_are_options() -> None:

@@ -55,9 +55,7 @@ def test_a_table_of_several_papers_or_none_is_refused(checkout: Path) -> None:
 def test_a_table_of_another_study_is_not_called_unknown() -> None:
     config = {"study": "gu2020", "tables": ["gu2020/table06"]}
     assert table_of_study("table06", config) == "gu2020/table06"
-    with pytest.raises(
-        PubmillError, match="tinn2021/table08 is no table of study gu2020: add it to `tables:`"
-    ):
+    with pytest.raises(PubmillError, match="study gu2020 has no table tinn2021/table08: add it to `tables:`"):
         table_of_study("tinn2021/table08", config)
     with pytest.raises(PubmillError, match="there is no table 'table66'; the nearest: gu2020/table06"):
         table_of_study("table66", config)

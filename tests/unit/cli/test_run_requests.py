@@ -53,7 +53,7 @@ def test_targets_that_nobody_makes_are_reported_with_the_nearest(
 def test_results_that_cannot_be_written_are_reported(tmp_path: Path) -> None:
     check_writable(tmp_path / "new/full")
     (tmp_path / "file").touch()
-    with pytest.raises(PubmillError, match="file is not a folder that you can write to. Make it writable"):
+    with pytest.raises(PubmillError, match="file is not a folder that you can write to; set `results:`"):
         check_writable(tmp_path / "file/full")
 
 

@@ -166,7 +166,7 @@ def test_hyper_parameters_of_ones_own_replace_the_search(
     assert "search=own" in searched and "own_tables=pubmedbert-base+own-search" in searched
     assert "choice=" not in searched and "search=" not in started(*verb)
     both = started(*verb, "--search", "own", "--choice", "epochs=3")
-    assert both.endswith("--choice gives the hyper-parameters that --search own would search: leave one out")
+    assert both.endswith("--choice gives what --search own would search: leave one out")
 
 
 def test_a_held_lock_is_reported_before_the_cost(started: Said) -> None:

@@ -173,7 +173,7 @@ def test_a_profile_whose_package_is_missing_says_how_to_install_it(
     (checkout / "mine").mkdir()
     (checkout / "mine/config.yaml").write_text("executor: no-such-cluster\n")
     said = started("run", "gu2020", "--profile", "mine")
-    assert "mine submits jobs by the package snakemake-executor-plugin-no-such-cluster" in said
+    assert "mine submits jobs by a package that is not installed: " in said
     assert ".venv/bin/pip install snakemake-executor-plugin-no-such-cluster" in said
     (checkout / "mine/config.yaml").write_text("executor: slurm\n")
     monkeypatch.setattr("shutil.which", lambda program: None)

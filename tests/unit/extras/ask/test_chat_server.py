@@ -101,7 +101,7 @@ def test_a_server_says_when_to_come_again(
 def test_a_refusal_is_not_asked_again(status: int, hint: str, monkeypatch: pytest.MonkeyPatch) -> None:
     said, waited = asked(monkeypatch, Answered({}, status))
     hint = f"{hint}{chat_server.KEY}" if hint else ""
-    whole = f"{URL} refuses the request with status {status}{hint}. The answers so far are kept"
+    whole = f"{URL} refuses the request with status {status}{hint}; answers are kept"
     assert (said, waited) == (whole, [])
 
 
@@ -157,7 +157,7 @@ def test_a_hosted_server_is_not_asked_for_facts(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     ("url", "message"),
     [("ftp://localhost/v1", "expected an address such as"), ("http:///v1", "expected an address such as"),
-     ("localhost:8000", "expected an address such as"), ("http://api.example.org", "plain http would send")],
+     ("localhost:8000", "expected an address such as"), ("http://api.example.org", "plain http is for")],
 )  # fmt: skip
 def test_an_address_is_whole_and_protected(url: str, message: str) -> None:
     with pytest.raises(PubmillError, match=f"^--server {url}: {message}"):

@@ -14,7 +14,7 @@ from pubmill.extras.audit.audit_recipes import (
     ScoreCounts,
     StatedRuns,
 )
-from pubmill.extras.audit.audit_stages import audit_recipe
+from pubmill.extras.audit.audit_stages import AuditStage, graph_of_all_tables
 from pubmill.extras.audit.value_audit import (
     FACT,
     PARTS_NOT_PRINTED,
@@ -33,7 +33,7 @@ UNREACHABLE = ["73.69", "74.22", "74.44", "75.20", "76.41", "78.51", "87.20", "8
 
 @pytest.fixture(scope="module")
 def papers() -> Audit:
-    return audit(audit_recipe(SPECS), SPECS)
+    return audit(graph_of_all_tables(SPECS).stage(AuditStage).recipe_of(None), SPECS)
 
 
 def test_every_published_value_has_one_verdict(papers: Audit) -> None:

@@ -55,7 +55,7 @@ def test_a_board_names_known_datasets_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["One", "-one", "o" * 51, "a_b"])
 def test_a_submission_has_a_short_plain_name(name: str, tmp_path: Path) -> None:
-    message = f"{name}: expected a name of lower-case letters, digits and -, at most 50, the first no -"
+    message = f"{name}: expected at most 50 lower-case letters, digits and -, the first no -"
     with pytest.raises(PubmillError, match=re.escape(message)):
         read_entry(submission(tmp_path, name), SPEC)
     assert read_entry(submission(tmp_path, "o" * 50), SPEC).name == "o" * 50
