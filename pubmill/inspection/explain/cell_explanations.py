@@ -209,7 +209,7 @@ def _cell_origins(
     own = recipe.datasets.get(f"{column.key}/{row.key}")
     data = (own,) if own else row.folds or ((row.dataset,) if row.dataset else ())
     known = tuple(origins.dataset_account(graph, name) for name in data if name in graph.specs.datasets)
-    named = run_of(paths[0]).model if paths else column.model
+    named = run_of(paths[0]).run.model if paths else column.model
     model = named if named in graph.specs.models else None
     lacking = [run.file for run in runs if not run.facts]
     return {
@@ -224,13 +224,13 @@ def _cell_origins(
 
 def _cell_run(explainer: Explainer, path: str, metric: str) -> CellRun:
     """Return a run by the path of its record below the results."""
-    file, named = explainer.results / path, run_of(path)
+    file, (run, seed) = explainer.results / path, run_of(path)
     if not file.is_file():
-        return CellRun(path, named.dataset, named.seed, None, "no record", {})
+        return CellRun(path, run.dataset, seed, None, "no record", {})
     record = read_record(file)
     score = 100 * record.metrics[metric] if record.metrics and metric in record.metrics else None
     facts = {**record.model_dump(include=KEPT_FIELDS), "machine": machine(record.hardware)}
-    return CellRun(path, named.dataset, named.seed, score, record.failed, facts)
+    return CellRun(path, run.dataset, seed, score, record.failed, facts)
 
 
 def _run_settings(graph: Graph, paths: Sequence[str], model: str | None, runs: Sequence[CellRun]) -> Account:
