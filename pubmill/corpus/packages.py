@@ -78,7 +78,22 @@ def read_package(path: Path, filelist: Path) -> Iterator[Article]:
         row = rows.pop(member.name, None)
         if row is None:
             raise PubmillError(f"{path}: {member.name!r} is not in {filelist.name}, or is there twice")
-        yield Article(member.name, data, _row_metadata(row, flags, filelist))
+        match = re.fullmatch(r"PMC([0-9]{1,18})", row["AccessionID"])
+        retracted = {"no": (), "yes": ("retracted",)}.get(row["Retracted"])
+        date = row[_UPDATED]
+        if not match or retracted is None or not _TIME.fullmatch(date):
+            raise PubmillError(
+                f"{filelist}: {member.name!r:.60}: expected an AccessionID such as PMC13901, Retracted yes "
+                f"or no, and a date, found {row['AccessionID']!r:.60}, {row['Retracted']!r:.60}, {date!r:.60}"
+            )
+        facts = Document(
+            id=f"pmc:{int(match[1])}",
+            pmid=plain_pmid(row["PMID"]),
+            date=date[:10],
+            licence=row["License"],
+            flags=(*retracted, *flags),
+        )
+        yield Article(member.name, data, facts)
     if rows:
         raise PubmillError(
             f"{path}: lacks {len(rows):,} of the files in {filelist.name}, the first {next(iter(rows))}: "
@@ -171,21 +186,3 @@ def _read_filelist(path: Path) -> dict[str, dict[str, str]]:
     except (csv.Error, UnicodeDecodeError) as error:
         raise PubmillError(f"{path}: not a CSV file in UTF-8: {error}") from None
     return rows
-
-
-def _row_metadata(row: dict[str, str], flags: tuple[str, ...], path: Path) -> Document:
-    match = re.fullmatch(r"PMC([0-9]{1,18})", row["AccessionID"])
-    retracted = {"no": (), "yes": ("retracted",)}.get(row["Retracted"])
-    date = row[_UPDATED]
-    if not match or retracted is None or not _TIME.fullmatch(date):
-        raise PubmillError(
-            f"{path}: {row['Article File']!r:.60}: expected an AccessionID such as PMC13901, Retracted yes "
-            f"or no, and a date, found {row['AccessionID']!r:.60}, {row['Retracted']!r:.60}, {date!r:.60}"
-        )
-    return Document(
-        id=f"pmc:{int(match[1])}",
-        pmid=plain_pmid(row["PMID"]),
-        date=date[:10],
-        licence=row["License"],
-        flags=(*retracted, *flags),
-    )
