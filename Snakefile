@@ -74,7 +74,7 @@ localrules:
 rule all:
     default_target: True
     input:
-        lambda w: graph.publication.everything(),
+        lambda w: graph.scope.everything(),
 
 
 include: "rules/sources.smk"

@@ -24,7 +24,7 @@ sys.path[0] = str(Path(__file__).resolve().parents[1])
 import numpy as np
 from transformers import BertTokenizer, DataCollatorForLanguageModeling
 
-from pubmill.pretraining.instances import Stream
+from pubmill.pretraining.instances import PackedBatch, Stream
 from pubmill.pretraining.masking import Draws, Vocabulary, mask, read_vocabulary
 from pubmill.pretraining.packed_tokens import SPECIAL
 from pubmill.recipes import Objective
@@ -59,10 +59,11 @@ def make_peer(folder: Path, ids: Any, vocabulary: Vocabulary) -> Callable[[], ob
 def make_ours(ids: Any, vocabulary: Vocabulary, objective: Objective) -> Callable[[], object]:
     flat, lengths = ids.reshape(-1), np.full(SEQUENCES, LENGTH)
     inner, steps, sequences = flat >= len(SPECIAL), count(), np.arange(SEQUENCES)
+    batch = PackedBatch(flat, np.zeros_like(flat), inner, lengths, np.zeros_like(lengths), 0)
 
     def work() -> object:
         draws = Draws(sequences, 0, Stream.MASKS, (next(steps),))
-        return mask(flat, inner, lengths, vocabulary, objective, RATE, draws)
+        return mask(batch, vocabulary, objective, RATE, draws)
 
     return work
 

@@ -34,7 +34,7 @@ from benchmarks.vocabs import make_texts, write_parts
 from pubmill.examples.sentences import FOLDER, TABLES, SentenceSplitter, read_punkt
 from pubmill.examples.vocab_tokenizers import load_tokenizer
 from pubmill.pretraining.encoding import make_encoder, special_ids
-from pubmill.pretraining.packing import Splitter, pack, pack_documents
+from pubmill.pretraining.packing import pack, pack_documents
 from pubmill.recipes import VocabRecipe
 from pubmill.recipes.pretraining import PackingRecipe
 from pubmill.storage.files import read_jsonl_gz
@@ -49,13 +49,6 @@ OTHERS = {
         kind="sentencepiece", size=8_000, lowercase=True, learner="sentencepiece-unigram"
     ),
 }
-
-
-class Lines:
-    """Sentence splitter for texts with one sentence per line."""
-
-    def split(self, text: str) -> list[str]:
-        return text.split("\n")
 
 
 def interleaved(
@@ -116,11 +109,11 @@ def run_mlm(
     return len(blocks) * BLOCK, (folder / "blocks.arrow").stat().st_size
 
 
-def write(texts: list[str], vocab: Path, splitter: Splitter, output: Path) -> tuple[int, int]:
+def write(texts: list[str], vocab: Path, split: Callable[[str], list[str]], output: Path) -> tuple[int, int]:
     """Pack texts with pubmill; return the number of tokens and of bytes on disk."""
     tokenizer = load_tokenizer(vocab)
     encoder = make_encoder(tokenizer)
-    shards = (pack_documents(texts[i : i + 5000], splitter, encoder) for i in range(0, len(texts), 5000))
+    shards = (pack_documents(texts[i : i + 5000], split, encoder) for i in range(0, len(texts), 5000))
     index = write_packed(output, shards, tokenizer.get_vocab_size(), special_ids(tokenizer, vocab))
     return index["tokens"], sum(path.stat().st_size for path in output.iterdir())
 
@@ -165,12 +158,12 @@ def measure(folder: Path, texts: list[str], punkt: Path, quick: bool) -> None:
         "run_mlm and NLTK": noted("run_mlm and NLTK", lambda: run_mlm(texts, vocab, folder, nltk)),
         "NLTK": lambda: [nltk(text) for text in texts],
         "splitting": lambda: [splitter.split(text) for text in texts],
-        "encoding": noted("encoding", lambda: write(texts, vocab, Lines(), folder / "packed")),
-        "packing": noted("packing", lambda: write(texts, vocab, splitter, folder / "packed")),
+        "encoding": noted("encoding", lambda: write(texts, vocab, str.splitlines, folder / "packed")),
+        "packing": noted("packing", lambda: write(texts, vocab, splitter.split, folder / "packed")),
     }
     for name, other in others.items():
         works[f"{name} calls"] = partial(calls, texts, other)
-        works[name] = partial(write, texts, other, Lines(), folder / "packed")
+        works[name] = partial(write, texts, other, str.splitlines, folder / "packed")
     seconds = interleaved(3, works)
     megabytes = sum(map(len, texts)) / 1e6
     for name, value in seconds.items():

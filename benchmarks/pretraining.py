@@ -49,8 +49,8 @@ from benchmarks.pretraining_ways import (
     fitting,
     make_packed,
 )
+from pubmill.hardware.torch_setup import measured_rate
 from pubmill.pretraining.arithmetic import BASE, LARGE, XXLARGE
-from pubmill.pretraining.flops import measured_rate
 from pubmill.pretraining.methods import PLAIN, Methods
 from pubmill.recipes import Architecture, Generator, Objective, Optimisation, PretrainingRecipe
 from pubmill.storage.files import write_json

@@ -33,7 +33,7 @@ from benchmarks.clocks import watched_clocks
 from benchmarks.kernel_classes import CLASSES, IDLE, class_of, kernels_of, longest, sums
 from benchmarks.pretraining import CASES, GIB, Case
 from benchmarks.pretraining_ways import DEVICE, ON_GPU, Ours, TrainersWay, Way, fitting, make_packed
-from pubmill.pretraining.flops import measured_rate
+from pubmill.hardware.torch_setup import measured_rate
 from pubmill.pretraining.methods import COMPILED, PLAIN, UNPADDED
 from pubmill.storage.files import write_json
 

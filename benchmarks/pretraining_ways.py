@@ -18,12 +18,11 @@ import transformers
 from benchmarks import trainers_loop
 from benchmarks.cuda_settings import production_settings
 from benchmarks.trainers_loop import WARMING_STEPS
-from pubmill.pretraining import computation
+from pubmill.pretraining import engine
 from pubmill.pretraining.architectures import build_model
-from pubmill.pretraining.arithmetic import operations
+from pubmill.pretraining.arithmetic import operations, shape_of_network
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import Pretraining
-from pubmill.pretraining.flops import shape_of_network
 from pubmill.pretraining.instances import ranges
 from pubmill.pretraining.masking import Vocabulary
 from pubmill.pretraining.methods import Methods
@@ -99,7 +98,7 @@ class Ours:
         at_once: int | None = None,
         methods: Methods | None = None,
     ) -> None:
-        chosen = patch.object(computation, "fastest", lambda *given: methods) if methods else nullcontext()
+        chosen = patch.object(engine, "fastest", lambda *given: methods) if methods else nullcontext()
         with chosen, production_settings(deterministic=False):
             self.work = Pretraining(recipe, packed, VOCABULARY, World(DEVICE), at_once=at_once)
         self.step = 0

@@ -15,15 +15,17 @@ from pubmill.errors import PubmillError
 from pubmill.hardware.provenance import provenance
 from pubmill.pretraining.arithmetic import BASE, Size, operations_of_batch, share_predicted
 from pubmill.pretraining.checkpoints import verified
-from pubmill.pretraining.engine import SCORED, Pretraining, masked_sums
-from pubmill.pretraining.instances import Instances, Packed
-from pubmill.pretraining.masking import Vocabulary, read_vocabulary
+from pubmill.pretraining.engine import EVALUATED_RATE, Pretraining
+from pubmill.pretraining.instances import Instances, Ints, Stream, generator
+from pubmill.pretraining.masking import Draws, Vocabulary, hide, read_vocabulary
 from pubmill.pretraining.packed_tokens import HELD_OUT, PackedTokens
 from pubmill.pretraining.segments import DivergedError, Segment, pretrain
-from pubmill.recipes import Optimisation, PretrainingRecipe
+from pubmill.recipes import Objective, Optimisation, PretrainingRecipe
 from pubmill.recipes.reading import as_values, build
 from pubmill.storage.files import read_json, sha256
 
+SCORED = Objective(masking="subword", pairs="none")
+"""Objective of `masked_sums`: single subwords are masked, without pairs."""
 LENGTH = 128
 """Tokens of the sequences whose masked tokens are scored."""
 LAYOUT = PretrainingRecipe(
@@ -50,7 +52,7 @@ class SpeedText:
 
 
 def steps_within(
-    operations: float, recipe: PretrainingRecipe, first: int, packed: Packed, pieces: int
+    operations: float, recipe: PretrainingRecipe, first: int, packed: PackedTokens, pieces: int
 ) -> int:
     """Return how many steps of a recipe, from step `first` on, have at most so many operations; at least 1.
 
@@ -67,7 +69,7 @@ def steps_within(
 
 
 def resolve(
-    phases: Sequence[Mapping[str, Any]], operations: float, seed: int, packed: Packed, pieces: int
+    phases: Sequence[Mapping[str, Any]], operations: float, seed: int, packed: PackedTokens, pieces: int
 ) -> tuple[list[PretrainingRecipe], list[int]]:
     """Return the recipes of the phases of a run, each with the steps of all, and the step at which each ends:
     where the budget's share of it is spent."""
@@ -78,6 +80,19 @@ def resolve(
         steps = steps_within(operations * phase["share"], recipes[-1], ends[-1], packed, pieces)
         ends.append(ends[-1] + steps)
     return [replace(recipe, steps=ends[-1]) for recipe in recipes], ends[1:]
+
+
+def masked_sums(work: Pretraining, instances: Instances, chosen: Ints) -> dict[str, float]:
+    """Return the sums of `measure` over chosen sequences, of which `EVALUATED_RATE` of the subwords are
+    masked; `mlm_loss` / `masked` is the mean loss in nats. `instances`: sequences of single documents,
+    without pairs. The positions and replacements of a sequence depend on its number only. A model that was
+    trained with next tokens predicts a masked token from the position before it."""
+    batch = instances.lay_out(chosen, generator(0, Stream.HELD_OUT))
+    draws = Draws(chosen, 0, Stream.HELD_OUT)
+    hidden = hide(batch, work.vocabulary, SCORED, EVALUATED_RATE, draws, len(chosen))
+    if work.recipe.objective.causal:
+        hidden = replace(hidden, positions=hidden.positions - 1)
+    return work.measure(work.batches.divide(batch, batch, hidden))
 
 
 def score(work: Pretraining, folder: Path) -> dict[str, Any]:

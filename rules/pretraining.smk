@@ -7,7 +7,7 @@ rule pack:
     input:
         parts=lambda w: graph.corpora.manifests(w.corpus),
         vocab=graph.paths.vocab_files("{vocab}"),
-        punkt=lambda w: graph.paths.source_of_url(graph.pretrainings.sentence_splitter(w.corpus, w.vocab)),
+        punkt=lambda w: graph.paths.source_of_url(graph.pretrainings.packing_spec(w.corpus, w.vocab).sentence_splitter),
     output:
         [update(path) for path in graph.paths.packed_files("{corpus}", "{vocab}")],
     log:
@@ -52,7 +52,7 @@ rule pretrain:
         processes=1,
     params:
         **graph.pretrain.params,
-        tokens=lambda w: graph.pretrainings.tokens_folder(w.recipe),
+        tokens=lambda w: graph.paths.tokens(SPECS.pretraining[w.recipe].corpus, SPECS.pretraining[w.recipe].vocab),
         vocab=lambda w: graph.paths.vocab(SPECS.pretraining[w.recipe].vocab),
         weights=lambda w: graph.pretrainings.segment_arguments(w.recipe, int(w.step)),
         save_minutes=untracked(lambda w: STUDY.save_minutes),

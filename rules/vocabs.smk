@@ -44,7 +44,7 @@ rule train_vocab:
     params:
         **graph.train_vocab.params,
         words=lambda w: graph.vocabularies.words(w.vocab),
-        parts=lambda w: graph.vocabularies.parts(w.vocab),
+        parts=lambda w: len(graph.corpora.shards(graph.vocabularies.learnt_spec(w.vocab).corpus)),
     message:
         graph.train_vocab.label
     shell:

@@ -62,11 +62,10 @@ def main(
     }
 
     # Imported only after the arguments are checked: importing torch takes seconds.
-    from pubmill.finetuning.seeds import NoChoice, train_seeds
+    from pubmill.finetuning.run import train_seeds
 
-    no_choice = NoChoice(searched=values, failed=failed) if failed is not None else None
     kept = dict(zip(jobs, keep or (), strict=False))
-    train_seeds(jobs, output, keep=kept, version=version or (), no_choice=no_choice)
+    train_seeds(jobs, output, keep=kept, version=version or (), searched=values, search_failed=failed)
 
 
 if __name__ == "__main__":

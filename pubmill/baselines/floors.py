@@ -271,13 +271,10 @@ def prediction_row(example: Example, prediction: Any) -> dict[str, object]:
 def ceiling_of(recipe: FloorsRecipe, test: Sequence[Example]) -> CeilingScore:
     """Return the ceiling of a dataset: a published score of annotators, what the ratings of its test examples
     give, or 100."""
-    known = AGREEMENT.get((recipe.name, recipe.metric))
-    if known:
+    if known := AGREEMENT.get((recipe.name, recipe.metric)):
         return known
     ratings = [one.ratings for one in test if isinstance(one, RegressionExample)]
-    if recipe.metric != "pearson" or not ratings or not all(map(len, ratings)):
-        return CeilingScore()
-    agreement = annotators_correlation(ratings)
+    agreement = annotators_correlation(ratings) if recipe.metric == "pearson" and ratings else None
     if agreement is None:
         return CeilingScore()
     source = "the mean correlation of an annotator with the mean of the others"

@@ -33,7 +33,7 @@ APP = typer.Typer(
 
 
 @APP.command("study", cls=SettingsCommand)
-def doctor(
+def check_study(
     study: studies.StudyName = DEMO,
     configfile: studies.Configfiles = None,
     config: studies.Settings = None,
@@ -48,29 +48,21 @@ def doctor(
     if something cannot be had. `pubmill doctor STUDY` is the same as `pubmill doctor study STUDY`.
     """
     checkout()
-    from pubmill.inspection.doctor.diagnoses import examine, linked
-    from pubmill.inspection.doctor.doctor_printing import (
-        print_findings,
-        print_machine,
-        print_models,
-        print_summary,
-    )
-    from pubmill.inspection.doctor.links import check_links
-    from pubmill.inspection.doctor.model_diagnoses import examine_models, hub_links
+    from pubmill.inspection import doctor
     from pubmill.messages.terminal_tables import console
 
     files = [*studies.study_files(study), *(configfile or ())]
     provide_mirror(studies.configuration(files, config)["mirror"])
     graph = studies.configured_graph(study, configfile, config)
-    links = None if offline else check_links([*linked(graph), *hub_links(graph)])
+    links = None if offline else doctor.check_links(doctor.linked(graph))
     options = commands.configuration_options(files, config or ())
-    findings = examine(graph, links, options)
+    findings = doctor.examine(graph, links, options)
     mirror = commands.pubmill("mirror", study, "--fetch", "FOLDER", *commands.verb_options((), config or ()))
-    models = examine_models(graph, links, studies.measured_gpus(), mirror)
-    print_summary(console(), findings, models, links)
-    print_findings(console(), findings, verbose)
-    print_models(console(), models)
-    print_machine(console())
+    models = doctor.examine_models(graph, links, studies.measured_gpus(), mirror)
+    doctor.print_summary(console(), findings, models, links)
+    doctor.print_findings(console(), findings, verbose)
+    doctor.print_models(console(), models)
+    doctor.print_machine(console())
     wanted = [finding for finding in findings if finding.wanted]
     if not (all(model.sound for model in models) and all(finding.sound for finding in wanted)):
         raise typer.Exit(1)
@@ -92,8 +84,7 @@ def check_data(
     checkout()
     from pubmill.hardware.process_limits import cores
     from pubmill.inspection.converted_datasets import check_name
-    from pubmill.inspection.data_check.checks import check_all, plan
-    from pubmill.inspection.data_check.data_check_printing import print_outcomes
+    from pubmill.inspection.data_checks import check_all, plan, print_outcomes
     from pubmill.messages.terminal_tables import console
     from pubmill.specs import load, scales
     from pubmill.specs.study import Study

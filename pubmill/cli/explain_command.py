@@ -43,7 +43,20 @@ def explain(
     if compare:
         if row or whole:
             raise PubmillError("--compare is about a whole table: name no row, and leave out --all")
-        print_comparison(table, compare, study, configfile, config, as_json)
+        from pubmill.messages.terminal_tables import print_markdown
+        from pubmill.report.table_rendering import COMPARISON_RENDERERS
+        from pubmill.tables.cells import read_table
+        from pubmill.tables.comparisons import comparisons, with_columns
+
+        study = studies.study_of_words(study, table, configfile, config)
+        merged = studies.configuration([*studies.study_files(study), *(configfile or ())], config)
+        results, name = studies.paths(merged), studies.table_of_study(table, merged)
+        file = Path(results.table(name, "json"))
+        if not file.is_file():
+            raise PubmillError(f"{file} does not exist yet. Make it: {commands.pubmill('run', study, name)}")
+        tests = comparisons(with_columns(read_table(file), compare), Path(results.results))
+        form, show = ("json", print) if as_json else ("md", print_markdown)
+        show(COMPARISON_RENDERERS[form](tests))
         return
     if "/" not in table:
         study = studies.study_of_words(study, table, configfile, config)
@@ -62,33 +75,6 @@ def explain(
     explainer = cell_explanations.Explainer(graph, studies.specs_folder(), tuple(files), tuple(config))
     explanation = cell_explanations.explain(explainer, table, row, column)
     print(to_json(explanation)) if as_json else print_explanation(console(), explanation, whole)
-
-
-def print_comparison(
-    table: str,
-    columns: tuple[str, str],
-    study: str | None,
-    configfile: list[str] | None,
-    config: list[str] | None,
-    as_json: bool,
-) -> None:
-    """Print the tests between two columns of a finished table, row by row."""
-    from pubmill.messages.terminal_tables import print_markdown
-    from pubmill.report.table_rendering import COMPARISON_RENDERERS
-    from pubmill.tables.cells import read_table
-    from pubmill.tables.comparisons import comparisons, with_columns
-
-    study = studies.study_of_words(study, table, configfile, config)
-    merged = studies.configuration([*studies.study_files(study), *(configfile or ())], config)
-    results, name = studies.paths(merged), studies.table_of_study(table, merged)
-    file = Path(results.table(name, "json"))
-    if not file.is_file():
-        raise PubmillError(f"{file} does not exist yet. Make it: {commands.pubmill('run', study, name)}")
-    found = comparisons(with_columns(read_table(file), columns), Path(results.results))
-    if as_json:
-        print(COMPARISON_RENDERERS["json"](found))
-    else:
-        print_markdown(COMPARISON_RENDERERS["md"](found))
 
 
 VERB = Verb("Look", explain)

@@ -10,7 +10,6 @@ from pubmill.cli.studies import FULL, DatasetName, Results
 from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
 from pubmill.messages.wording import unknown
-from pubmill.storage.files import writing
 from pubmill.storage.privacy import keep_private
 
 
@@ -31,9 +30,9 @@ def export(
     root = checkout()
     from pubmill.convert.exports import publish
     from pubmill.inspection.converted_datasets import check_name, converted_folder, specs_of_results
-    from pubmill.inspection.dataset_exports import ELSEWHERE, PARQUET, Converted, refuse_gated, write_parquet
+    from pubmill.inspection.dataset_exports import ELSEWHERE, PARQUET, refuse_gated, write_card, write_parquet
     from pubmill.messages.terminal_tables import print_text
-    from pubmill.stages.dataset_recipes import BLURB, GENERAL, dataset_card, published_recipe
+    from pubmill.stages.dataset_recipes import BLURB, GENERAL, published_recipe
 
     target = folder or to
     if target is None:
@@ -46,23 +45,22 @@ def export(
     check_name(specs, dataset)
     if form in ELSEWHERE:
         refuse_gated(dataset, specs, form, target)
-    made = Converted(dataset, specs, converted_folder(root, results, dataset))
-    keep_private([made.folder])
+    spec, converted = specs.datasets[dataset], converted_folder(root, results, dataset)
+    keep_private([converted])
     if form == PARQUET:
-        for path in write_parquet(made, target):
+        files = write_parquet(spec, converted, target)
+        for path in (*map(target.joinpath, files.values()), write_card(dataset, specs, files, target)):
             print(path)
         return
-    recipe = published_recipe(dataset, made.spec, form)
+    recipe = published_recipe(dataset, spec, form)
     general = f"form {form}" if form else "no published form: a general one"
-    otherwise = "published bytes not known" if made.spec.published and form in (None, BLURB) else general
-    written = publish(recipe, made.folder, target)
+    otherwise = "published bytes not known" if spec.published and form in (None, BLURB) else general
+    written = publish(recipe, converted, target)
     for split, file in written.items():
         known = "the published bytes" if file["equal"] else otherwise
         print_text(f"{target / file['name']}: {split}, sha256 {file['sha256']} ({known})")
     if form == "hugging-face":
-        files = {split: file["name"] for split, file in written.items()}
-        with writing(target / "README.md") as temporary:
-            temporary.write_text(dataset_card(dataset, made.spec, files, made.is_made_up), encoding="utf-8")
+        write_card(dataset, specs, {split: file["name"] for split, file in written.items()}, target)
 
 
 VERB = Verb("Data and predictions", export)

@@ -41,8 +41,8 @@ def inputs(
     recipe = recipe_of(converted, here, dummies=spec.dummies)
     check_access(recipe)
     examples = examples_of(converted, recipe)
-    template = converted_datasets.prompts_of(specs, prompt).template(dataset, spec.task)
-    wording = wording_of(spec, recipe.labels, converted_datasets.template_text(root, results, template))
+    template = converted_datasets.template_text(root, results, specs, prompt, dataset)
+    wording = wording_of(spec, recipe.labels, template)
     for path in write_inputs(folder, examples, recipe, wording):
         print(path)
     unused = sorted(set(spec.glosses.labels) - set(recipe.labels)) if spec.glosses else []

@@ -106,12 +106,12 @@ def table(
     Writes specs/tables/NAME.yaml, with datasets as rows and models as columns, and beside it a file with a
     line for each published value.
     """
-    from pubmill.new_specs.new_table import table_values, write_table
+    from pubmill.new_specs.new_table import write_table
     from pubmill.specs import load
 
     checkout()
     known = load(specs_folder(), "full")
-    for path in write_table(table_values(name, dataset, model, protocol, known), OWN_SPECS, known):
+    for path in write_table(name, dataset, model, protocol, known, OWN_SPECS):
         print(path)
     columns = [word for one in model for word in ("--model", one)]
     dry_run = commands.pubmill("table", name, *columns, "-n")

@@ -73,7 +73,7 @@ def predict(
         annotated_files.check_targets(places, forms)
         predictor = load_task_model(model, choose_device())
         names = written_names(own_types(predictor), types or [], renamed or [])
-        pairs = read_facts(model)["argument_types"]
+        pairs = read_facts(model).argument_types
         annotator = Annotator(predictor, pairs, load_splitter(punkt), names, confidences)
         for number, (source, place) in enumerate(places.items(), 1):
             write_label_beside(place)

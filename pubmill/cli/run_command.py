@@ -6,8 +6,7 @@ import typer
 
 from pubmill.cli import studies
 from pubmill.cli.checkout import WORLD, checkout, make_demo_files
-from pubmill.cli.dry_runs import writes_nothing_if_dry
-from pubmill.cli.run_requests import Request
+from pubmill.cli.run_requests import Request, writes_nothing_if_dry
 from pubmill.cli.verbs import Verb
 
 
@@ -30,14 +29,12 @@ def run(
     """
     root = checkout()
     words = studies.sort_words(context.args)
-    files = studies.study_files(study)
-    config = studies.configuration([*files, *words.configfiles], words.settings)
+    files = [*studies.study_files(study), *words.configfiles]
+    config = studies.configuration(files, words.settings)
     if config["mirror"] == WORLD:
         make_demo_files()
     targets = [studies.target_of_study(name, config) for name in words.names]
-    arguments = studies.snakemake_words(targets, files, words)
-    request = Request(root, config, [*files, *words.configfiles], targets)
-    raise SystemExit(request.run(words, arguments, why))
+    raise SystemExit(Request(root, config, files, targets).run(words, why))
 
 
 VERB = Verb("Run", run, passes_on=True)

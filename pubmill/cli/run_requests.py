@@ -1,18 +1,23 @@
-"""Runs by Snakemake's command: what is checked before it starts, what a dry run prints, how a run ends."""
+"""Runs by Snakemake's command: what is checked before it starts, what a dry run prints, how a run ends. Dry
+runs write nothing: they work in a temporary stand-in for the current folder."""
 
+import importlib.util
 import os
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from functools import wraps
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pubmill.cli import studies
 from pubmill.cli.checkout import run_snakemake, show
-from pubmill.cli.studies import DRY
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
+from pubmill.messages.installation import DRY_RUN, OWN, SETTINGS, VIEW
 from pubmill.messages.progress import report_progress
 from pubmill.messages.stage_groups import GROUPS, OTHER
 from pubmill.messages.wording import SHOWN, counted, nearest, unknown
@@ -24,6 +29,13 @@ from pubmill.storage.result_paths import paths_of_scale
 if TYPE_CHECKING:
     from pubmill.stages import Graph
 
+DRY = {"-n", "--dry-run", "--dryrun"}
+COPIED = (*OWN, *SETTINGS, VIEW.name, "tests/world/mirror")
+"""Files and folders that verbs may change before a run; a dry run changes copies."""
+STATE, RECORDS = ".snakemake", (".snakemake/metadata", ".snakemake/incomplete")
+"""Snakemake's folder, and what it reads there to know which jobs are to run."""
+OWN_EXECUTORS = ("local", "dryrun", "touch")
+"""Executors that need no package beside Snakemake."""
 KINDS = {"corpora": "corpus", "vocabs": "vocabulary", "pretraining": "recipe of pretraining"}
 """Kinds of specs whose word is not the folder's name without its `s`."""
 LEFT_OUT_SHOWN = 6
@@ -41,9 +53,10 @@ class Request(NamedTuple):
     files: list[str]
     targets: list[str]
 
-    def run(self, words: studies.Words, arguments: Sequence[str], why: bool = False) -> int:
-        """Check the request, and run Snakemake with these arguments, or list the jobs of a dry run. Return
-        the exit status. `words`: those of the command; `why`: list why each job runs."""
+    def run(self, words: studies.Words, why: bool = False) -> int:
+        """Check the request, and run Snakemake, or list the jobs of a dry run. Return the exit status.
+        `words`: settings and options of the command; `why`: list why each job runs."""
+        arguments = snakemake_words(self.targets, self.files, words)
         dry = not DRY.isdisjoint(words.options)
         if why and not dry:
             raise PubmillError("--why lists what makes jobs run, without running them: add -n")
@@ -79,6 +92,38 @@ class Request(NamedTuple):
         return graph
 
 
+def snakemake_words(targets: Sequence[str], configfiles: Sequence[str], words: studies.Words) -> list[str]:
+    """Return the arguments of Snakemake: targets, then the profile, then the configuration and options."""
+    given, profile = list(words.options), ["--profile", commands.profile()]
+    if "--profile" in given:
+        check_executor(given)
+        value, profile = slice(given.index("--profile") + 1, given.index("--profile") + 2), []
+        given[value] = map(commands.profile, given[value])
+    options = commands.configuration_options(configfiles, words.settings)
+    return [*targets, *commands.snakefile(), *profile, *options, *given]
+
+
+def check_executor(options: Sequence[str]) -> None:
+    """Raise a `PubmillError` if the profile does not exist, or submits jobs by a package or a program that is
+    not installed."""
+    from pubmill.planning.cluster_plan import read_profile
+
+    profile = "".join(options[options.index("--profile") + 1 :][:1])
+    executor = read_profile(profile).get("executor")
+    module = f"snakemake_executor_plugin_{str(executor).replace('-', '_')}"
+    if executor not in (None, *OWN_EXECUTORS) and importlib.util.find_spec(module) is None:
+        package = f"snakemake-executor-plugin-{executor}"
+        raise PubmillError(
+            f"{profile} submits jobs by the package {package}, which is not installed; install it: "
+            f"{commands.run(commands.program('pip'), 'install', package)}"
+        )
+    if executor == "slurm" and DRY.isdisjoint(options) and shutil.which("sbatch") is None:
+        raise PubmillError(
+            f"{profile} submits jobs to Slurm, but this machine has no sbatch; start the run on a login node "
+            f"of the cluster, or take another profile: {commands.profile()}"
+        )
+
+
 def check_writable(results: Path) -> None:
     """Raise a `PubmillError` if nothing can be written below the results, which need not exist yet."""
     there = next(folder for folder in (results, *results.absolute().parents) if folder.exists())
@@ -111,7 +156,7 @@ def wrong_target(file: str, graph: "Graph") -> Iterator[str]:
             yield f"{file}: {unknown(KINDS.get(kind, kind.removesuffix('s')), name, known)}"
             return
     on_request = (graph.paths.report(graph.study.study, ending) for ending in requested_reports().values())
-    everything = [*graph.publication.everything(), *on_request]
+    everything = [*graph.scope.everything(), *on_request]
     beside = {str(Path(graph.paths.below(one)).parent) for one in everything}
     if below == file or (str(Path(below).parent) in beside and file not in everything):
         listed = "\n  ".join(nearest(file, everything)[:SHOWN])
@@ -162,3 +207,47 @@ def end_lines(status: int, pages: Sequence[str], graph: "Graph") -> list[str]:
         f"pubmill: not made: {', '.join(pages)}; what is finished is kept; when the fault is corrected, "
         f"{again}",
     ]
+
+
+def writes_nothing_if_dry(verb: Callable[..., None]) -> Callable[..., None]:
+    """Return a verb that, given an option of `DRY`, runs in a stand-in for the current folder."""
+
+    @wraps(verb)
+    def run(**given: Any) -> None:
+        with nullcontext() if DRY.isdisjoint(given["context"].args) else stand_in():
+            verb(**given)
+
+    return run
+
+
+@contextmanager
+def stand_in() -> Iterator[None]:
+    """Work in a temporary folder with copies of `COPIED` and links to all else, also beside the folder."""
+    here = Path.cwd()
+    with TemporaryDirectory(prefix="pubmill-dry-run-") as made:
+        folder = Path(made).resolve() / here.name
+        for path in here.parent.iterdir():
+            (folder.parent / path.name).symlink_to(path)
+        folder.unlink()
+        folder.mkdir()
+        _fill(here, folder, "")
+        os.environ[DRY_RUN] = "1"
+        os.chdir(folder)
+        try:
+            yield
+        finally:
+            os.chdir(here)
+            del os.environ[DRY_RUN]
+
+
+def _fill(real: Path, folder: Path, below: str) -> None:
+    """Fill a folder of the stand-in, whose path in it is `below`."""
+    for path in real.iterdir():
+        name, made = f"{below}{path.name}", folder / path.name
+        if name in COPIED:
+            shutil.copytree(path, made, symlinks=True) if path.is_dir() else shutil.copy2(path, made)
+        elif any(one.startswith(f"{name}/") for one in (*COPIED, *RECORDS)):
+            made.mkdir()
+            _fill(path, made, f"{name}/")
+        elif name in RECORDS or not name.startswith(STATE):
+            made.symlink_to(path)

@@ -55,7 +55,6 @@ def score(
     """
     root = checkout()
     from pubmill.inspection.converted_datasets import check_name, converted_folder, specs_of_results
-    from pubmill.inspection.dataset_exports import Converted
     from pubmill.messages.terminal_tables import console, table
     from pubmill.predictions.forms import FORMS
     from pubmill.predictions.scores import score_submission
@@ -80,7 +79,7 @@ def score(
         for name, seed, path in submitted_files(predictions, dataset, specs.datasets):
             folder, spec = converted_folder(root, results, name), specs.datasets[name]
             keep_private([folder])
-            made_up = Converted(name, specs, folder).is_made_up
+            made_up = name in specs.scale.datasets
             recipe = recipe_of(folder, dummies=spec.dummies, **reading)
             scored = replace(score_submission(path, recipe, results), made_up=made_up)
             published = () if made_up else tuple(published_scores(spec, specs, root / "specs"))

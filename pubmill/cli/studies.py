@@ -1,9 +1,7 @@
 """Studies and tables as words of the command line, and the configuration that they stand for."""
 
 import argparse
-import importlib.util
 import json
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -11,15 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from pubmill.errors import PubmillError
-from pubmill.messages import commands
 from pubmill.messages.installation import root
 from pubmill.messages.progress import report_progress
 from pubmill.messages.wording import unknown
 from pubmill.specs import strict_yaml
-from pubmill.specs.configuration import merged_config
 from pubmill.specs.loading import with_base
 from pubmill.specs.own_settings import OWN_SEARCH, read_choice_option
-from pubmill.specs.study import DEMO, configuration_files, study_of_scale
+from pubmill.specs.study import DEMO, configuration_files, merged_config, study_of_scale
 from pubmill.storage.result_paths import Paths, paths_of_scale
 
 if TYPE_CHECKING:
@@ -29,9 +25,6 @@ if TYPE_CHECKING:
 FULL = Path("results/full")
 OWN_SPECS = Path("specs")
 """Where new specs are written: among those of a checkout, or one's own of a workspace."""
-DRY = {"-n", "--dry-run", "--dryrun"}
-OWN_EXECUTORS = ("local", "dryrun", "touch")
-"""Executors that need no package beside Snakemake."""
 
 
 def specs_folder() -> Path:
@@ -232,35 +225,3 @@ def target_of_study(name: str, config: dict[str, Any]) -> str:
 
 def paths(config: dict[str, Any]) -> Paths:
     return paths_of_scale(config["scale"], config["results"], config["study"], config["own_tables"])
-
-
-def snakemake_words(targets: Sequence[str], configfiles: Sequence[str], words: Words) -> list[str]:
-    """Return the arguments of Snakemake: targets, then the profile, then the configuration and options."""
-    given, profile = list(words.options), ["--profile", commands.profile()]
-    if "--profile" in given:
-        check_executor(given)
-        value, profile = slice(given.index("--profile") + 1, given.index("--profile") + 2), []
-        given[value] = map(commands.profile, given[value])
-    options = commands.configuration_options([*configfiles, *words.configfiles], words.settings)
-    return [*targets, *commands.snakefile(), *profile, *options, *given]
-
-
-def check_executor(options: Sequence[str]) -> None:
-    """Raise a `PubmillError` if the profile does not exist, or submits jobs by a package or a program that is
-    not installed."""
-    from pubmill.planning.cluster_plan import read_profile
-
-    profile = "".join(options[options.index("--profile") + 1 :][:1])
-    executor = read_profile(profile).get("executor")
-    module = f"snakemake_executor_plugin_{str(executor).replace('-', '_')}"
-    if executor not in (None, *OWN_EXECUTORS) and importlib.util.find_spec(module) is None:
-        package = f"snakemake-executor-plugin-{executor}"
-        raise PubmillError(
-            f"{profile} submits jobs by the package {package}, which is not installed; install it: "
-            f"{commands.run(commands.program('pip'), 'install', package)}"
-        )
-    if executor == "slurm" and DRY.isdisjoint(options) and shutil.which("sbatch") is None:
-        raise PubmillError(
-            f"{profile} submits jobs to Slurm, but this machine has no sbatch; start the run on a login node "
-            f"of the cluster, or take another profile: {commands.profile()}"
-        )

@@ -10,9 +10,7 @@ import typer
 
 from pubmill.cli import studies
 from pubmill.cli.checkout import check_new_folders, checkout, make_demo_files, save_folders
-from pubmill.cli.dry_runs import writes_nothing_if_dry
-from pubmill.cli.run_requests import FAILED_CELLS, Request
-from pubmill.cli.studies import DRY
+from pubmill.cli.run_requests import DRY, FAILED_CELLS, Request, writes_nothing_if_dry
 from pubmill.cli.verbs import Verb
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
@@ -105,12 +103,11 @@ def table(
         settings.append(f"search={search}")
     settings.append(f"own_tables={own}")
     page = studies.paths(config | {"own_tables": own}).table(name, "html")
-    all_words = words._replace(configfiles=files, settings=[*words.settings, *settings])
-    chosen = studies.configuration(files, all_words.settings)
-    arguments = studies.snakemake_words([page], [], all_words)
+    words = words._replace(settings=[*words.settings, *settings])
+    chosen = studies.configuration(files, words.settings)
     if not DRY.intersection(words.options):
         lock_results(studies.paths(chosen).results).release()  # refused if another run holds them
-    status = Request(root, chosen, files, [page]).run(words, arguments)
+    status = Request(root, chosen, files, [page]).run(words)
     if status in (0, FAILED_CELLS) and DRY_RUN not in os.environ:
         from pubmill.tables.cells import read_table
         from pubmill.tables.verdicts import own_lines

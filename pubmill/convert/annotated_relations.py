@@ -23,7 +23,7 @@ score over the examples can be compared with one over all relations.
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from itertools import combinations, permutations
 from typing import Literal
 
@@ -42,17 +42,10 @@ Pair = tuple[str, ...]
 class Pairs(TextReading):
     """The options by which pairs and their labels are found (see the module)."""
 
-    pairs: list[list[str]] = field(default_factory=list)
-    labels: list[str] | dict[str, str] = field(default_factory=list)
+    pairs: list[tuple[str, str]]
+    labels: list[str] | dict[str, str]
     arguments: Literal["mentions", "concepts"] = "mentions"
     separators: str = "|,;"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.pairs or any(len(pair) != 2 for pair in self.pairs):
-            raise PubmillError("the converter's option `pairs` must be a list of [TYPE, TYPE]")
-        if not self.labels:
-            raise PubmillError("the converter needs the option `labels`")
 
     def label_of(self, kind: str) -> str | None:
         """Return the label of a relation type; None if it isn't kept."""
@@ -71,22 +64,17 @@ class Pairs(TextReading):
 
     def ordered(self, one: str, other: str) -> bool | None:
         """Return True if two types are a pair in this order, False if only in the other order, else None."""
-        if [one, other] in self.pairs:
+        if (one, other) in self.pairs:
             return True
-        return False if [other, one] in self.pairs else None
+        return False if (other, one) in self.pairs else None
 
 
 class RelationReading(Pairs):
     """The options (see the module)."""
 
-    negative: str = ""
+    negative: str
     several: Literal["each", "first", "last"] | None = None
     directed: bool = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.negative:
-            raise PubmillError("the converter needs the option `negative`")
 
 
 def read(source: ConverterInput) -> Iterator[SequenceExample]:

@@ -8,7 +8,7 @@ and snippets becomes one space, as in BLURB's own script.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -19,16 +19,8 @@ from pubmill.convert import squad
 from pubmill.convert.source_files import ConverterInput, JsonModel, SpecError, check_id, one_line, parse_json
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Answer, SequenceExample, SpanExample
-from pubmill.messages.quotations import quote
+from pubmill.messages.quotations import quote, show
 from pubmill.storage.archives import members
-
-TYPES = {
-    "yesno": "yes_no_questions",
-    "factoid": "factoid_questions",
-    "list": "list_questions",
-    "summary": "summary_questions",
-}
-"""Types of questions -> the key in `left_out` that counts them."""
 
 _OF_SNIPPET = re.compile(r"(.+)_\d+")
 
@@ -89,7 +81,7 @@ def _questions_of_type(
         if question.type == wanted:
             yield question
         else:
-            left_out[TYPES[question.type]] += 1
+            left_out[question.type.replace("yesno", "yes_no") + "_questions"] += 1
 
 
 def yes_no(source: ConverterInput) -> Iterator[SequenceExample]:
@@ -143,7 +135,7 @@ def factoid(source: ConverterInput) -> Iterator[SpanExample]:
     returns its answers. As in BioBERT's files (Lee et al. 2020), train leaves out contexts without an answer,
     and so questions without any, and counts both; test keeps them.
     """
-    for _, asked in _asked(source, "factoid", lambda *question: [synonyms(*question)]):
+    for _, asked in _asked(source, "factoid"):
         kept = [example for example in asked if example.answers or source.split == "test"]
         if len(kept) < len(asked):
             source.left_out["snippets_without_answer"] += len(asked) - len(kept)
@@ -158,7 +150,7 @@ def list_questions(source: ConverterInput) -> Iterator[SpanExample]:
     In train, an example QUESTION_NNN_K has the K-th answer in the snippet, counted from 0, because one answer
     is learnt from an input; in test, QUESTION_NNN has all of them.
     """
-    for items, asked in _asked(source, "list", listed_items):
+    for items, asked in _asked(source, "list"):
         if source.split != "test":
             source.left_out["snippets_without_answer"] += sum(not one.answers for one in asked)
             source.left_out["questions_without_answer"] += not any(one.answers for one in asked)
@@ -170,15 +162,13 @@ def list_questions(source: ConverterInput) -> Iterator[SpanExample]:
         yield from (replace(one, items=items) for one in asked)
 
 
-def _asked(
-    source: ConverterInput, kind: str, items_of: Callable[[BioasqQuestion, Path], list[list[str]]]
-) -> Iterator[tuple[list[list[str]], list[SpanExample]]]:
+def _asked(source: ConverterInput, kind: str) -> Iterator[tuple[list[list[str]], list[SpanExample]]]:
     """Yield items and examples of each question with gold answers and snippets; others are counted."""
     source.check_options()
     archive, left_out = source.of_split(), source.left_out
     for question in _questions_of_type(questions(archive, left_out), kind, left_out):
-        items = items_of(question, archive)
-        golds = list(dict.fromkeys(name for names in items for name in names))
+        items = answer_items(question, archive)
+        golds = synonyms(items)
         asked = list(_snippet_examples(question, golds, left_out))
         if golds and asked:
             yield items, asked
@@ -186,17 +176,25 @@ def _asked(
             left_out["questions_without_" + ("snippets" if golds else "gold")] += 1
 
 
-def listed_items(question: BioasqQuestion, archive: Path) -> list[list[str]]:
-    """Return the distinct synonyms, but blank ones, of each item of a list question; it may be a string."""
+def answer_items(question: BioasqQuestion, archive: Path) -> list[list[str]]:
+    """Return the distinct synonyms, but blank ones, of each item of a question's gold answer; empty if there
+    is none. An item may be a string. Early years also give a factoid's answer as a string."""
     answer = question.exact_answer if question.exact_answer is not None else []
+    if isinstance(answer, str) and question.type == "factoid":
+        answer = [answer]
     stated: list[Any] = answer if isinstance(answer, list) else [None]
     items = [[one] if isinstance(one, str) else one for one in stated]
     if not all(isinstance(item, list) and all(isinstance(name, str) for name in item) for item in items):
         raise PubmillError(
-            f"{archive}: question {question.id}: exact_answer is not a list of lists of strings"
+            f"{archive}: question {question.id}: exact_answer is not a list of strings or lists of them"
         )
     named = [list(dict.fromkeys(one_line(name).strip() for name in item if name.strip())) for item in items]
     return [item for item in named if item]
+
+
+def synonyms(items: list[list[str]]) -> list[str]:
+    """Return the distinct names in items; those of a factoid are synonyms, because it has one answer."""
+    return list(dict.fromkeys(name for names in items for name in names))
 
 
 def _snippet_examples(
@@ -237,16 +235,17 @@ def _examples_with_golds(source: ConverterInput) -> Iterator[SpanExample]:
     test, archive = source.of_split(), source.input("golden")
     golden = {one.id: one for one in _questions_of_type(questions(archive, Counter()), "factoid", Counter())}
     met: set[str] = set()
-    for one, impossible, _ in squad.read_questions(test):
+    for one, question in squad.questions(test):
         group = _question_id(one.id, test)
-        golds = synonyms(golden[group], archive) if group in golden else []
+        golds = synonyms(answer_items(golden[group], archive)) if group in golden else []
         if not golds:
             raise PubmillError(
-                f"{test}: question {group} has no factoid answer in {archive}; are both from the same year?"
+                f"{test}: question {show(group)} has no factoid answer in {archive}; are both from the same "
+                "year?"
             )
-        if one.answers or impossible:
+        if one.answers or question.is_impossible:
             raise PubmillError(
-                f"{test}: question {one.id} has answers of its own; the published file has none"
+                f"{test}: question {show(group)} has answers of its own; the published file has none"
             )
         met.add(group)
         yield replace(one, document=None, answers=find(golds, one.context), group=group, golds=golds)
@@ -257,23 +256,8 @@ def _examples_with_golds(source: ConverterInput) -> Iterator[SpanExample]:
 def _question_id(example: str, path: Path) -> str:
     matched = _OF_SNIPPET.fullmatch(example)
     if not matched:
-        raise PubmillError(f"{path}: question {example}: expected an id like QUESTION_000")
+        raise PubmillError(f"{path}: question {show(example)}: expected an id like QUESTION_000")
     return matched[1]
-
-
-def synonyms(question: BioasqQuestion, archive: Path) -> list[str]:
-    """Return a factoid's distinct gold answers, without blank ones; empty if the file has none.
-
-    Early years give a string or a list of lists instead of a list of strings; then all are synonyms, because
-    a factoid has one answer.
-    """
-    answer = question.exact_answer
-    flat: list[Any] = []
-    for item in answer if isinstance(answer, list) else [answer] * (answer is not None):
-        flat += item if isinstance(item, list) else [item]
-    if not all(isinstance(item, str) for item in flat):
-        raise PubmillError(f"{archive}: question {question.id}: exact_answer is not a list of strings")
-    return list(dict.fromkeys(one_line(item).strip() for item in flat if item.strip()))
 
 
 def find(golds: Sequence[str], context: str) -> list[Answer]:

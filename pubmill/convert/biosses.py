@@ -6,13 +6,12 @@ lists, in their order, with scores recomputed as the mean of the annotators' sco
 """
 
 from collections.abc import Iterator
-from pathlib import Path
 from statistics import fmean
 
-from pubmill.convert.source_files import ConverterInput, lines
+from pubmill.convert.source_files import ConverterInput, table
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import RegressionExample
-from pubmill.messages.quotations import quote
+from pubmill.messages.quotations import quote, show
 
 ANNOTATORS = [f"annotator_{letter}" for letter in "abcde"]
 RATED = ["sentence_id", "sentence_1", "sentence_2", *ANNOTATORS]
@@ -28,46 +27,27 @@ def read(source: ConverterInput) -> Iterator[RegressionExample]:
     lacks or has with other words, and of a score that is not the mean.
     """
     source.check_options()
-    rated: dict[
-        str, tuple[tuple[str, str], list[float]]
-    ] = {}  # number of a pair -> its sentences and ratings
-    for where, (pair, text, text_pair, *scores) in _rows(source.input("ratings"), RATED):
+    rated: dict[str, tuple[list[str], list[float]]] = {}  # number of a pair -> its sentences and ratings
+    for where, cells in table(source.input("ratings"), RATED, RATED):
+        pair, text, text_pair, *scores = cells.values()
         if not pair.isdecimal() or pair in rated:
             raise PubmillError(f"{where}: expected a pair's number that isn't used yet, found {quote(pair)}")
         if not set(scores) <= RATINGS:
             raise PubmillError(f"{where}: expected scores from 0 to 4, found {quote(' '.join(scores))}")
-        rated[pair] = (text, text_pair), list(map(float, scores))
-    seen: set[str] = set()
-    for where, (pair, text, text_pair, score) in _rows(source.of_split(), LISTED):
-        if pair not in rated or pair in seen:
-            what = "occurs for the second time" if pair in seen else "is not in the file of ratings"
-            raise PubmillError(f"{where}: the pair {pair} {what}")
-        seen.add(pair)
-        originals, ratings = rated[pair]
-        for one, given in zip((text, text_pair), originals, strict=True):
-            if one.split() != given.split():
-                raise PubmillError(
-                    f"{where}: the sentence {quote(one)} is not that of the file of ratings, {quote(given)}"
-                )
+        rated[pair] = [text, text_pair], list(map(float, scores))
+    for where, cells in table(source.of_split(), LISTED, LISTED):
+        pair, text, text_pair, score = cells.values()
+        originals, ratings = rated.get(pair, ([], [0.0]))
+        if [one.split() for one in (text, text_pair)] != [one.split() for one in originals]:
+            raise PubmillError(
+                f"{where}: the pair {show(pair)} does not have these sentences in the file of ratings"
+            )
         mean = fmean(ratings)
         if score != str(mean):
             raise PubmillError(
-                f"{where}: pair {pair} has the score {quote(score)}, but the mean of its annotators is {mean}"
+                f"{where}: pair {show(pair)} has the score {quote(score)}, but the mean of its annotators is "
+                f"{mean}"
             )
         yield RegressionExample(
             id=pair, document=None, text=text, text_pair=text_pair, score=mean, ratings=ratings
         )
-
-
-def _rows(path: Path, headings: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield (file and line, cells) of each row after the headings."""
-    for number, line in lines(path):
-        cells = line.split("\t")
-        if number == 1 and cells != headings:
-            raise PubmillError(
-                f"{path}:1: expected the headings {'<TAB>'.join(headings)}, found {quote(line)}"
-            )
-        if len(cells) != len(headings) or not all(cell.strip() for cell in cells):
-            raise PubmillError(f"{path}:{number}: expected {len(headings)} columns, none of them empty")
-        if number > 1:
-            yield f"{path}:{number}", cells

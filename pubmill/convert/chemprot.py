@@ -1,83 +1,115 @@
 """Converter of ChemProt (BioCreative VI, task 5) to one example per pair of a chemical and a gene.
 
-The original has four files per split, tab-separated, without header:
-
-- `abstracts`: PMID, title, abstract. Offsets count characters of `title TAB abstract`.
-- `entities`: PMID, id, type (CHEMICAL, GENE-Y, GENE-N), start, end (exclusive), text.
-- `relations`: PMID, group (CPR:0 to CPR:10), Y if evaluated, else N, name, `Arg1:CHEMICAL`, `Arg2:GENE`.
-- `gold_standard`: only the evaluated relations: PMID, group, `Arg1:CHEMICAL`, `Arg2:GENE`.
+The original has four tables per split: `abstracts`, `entities` and `relations` (`pubmill.formats.drugprot`),
+and `gold_standard`, only the evaluated relations: PMID, group, `Arg1:CHEMICAL`, `Arg2:GENE`. Types are
+CHEMICAL, GENE-Y and GENE-N, groups CPR:0 to CPR:10.
 
 As in BLURB's generator (gu2020, section 4.3), every chemical is paired with every gene of the same
 sentence, and a pair without an evaluated relation is `false`. The mentions are spans of the sentence.
 """
 
-import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
+from typing import Literal
 
-from pubmill.convert.source_files import ConverterInput, lines, one_line
+from pubmill.convert.source_files import ConverterInput, one_line
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Entity, SequenceExample
 from pubmill.examples.sentences import SentenceSplitter
+from pubmill.formats import drugprot
+from pubmill.formats.documents import InputDocument
 from pubmill.messages.quotations import quote
-from pubmill.storage.strict_parsing import whole_number
+from pubmill.recipes.recipe_types import StrictRecipe
 
 CHEMICAL, GENES = "CHEMICAL", ("GENE-Y", "GENE-N")
-GROUPS = frozenset(f"CPR:{number}" for number in range(11))
 EVALUATED = frozenset({"CPR:3", "CPR:4", "CPR:5", "CPR:6", "CPR:9"})
 NEGATIVE = "false"
 
 Span = tuple[int, int]
-Pair = tuple[str, str]
-"""The ids of a chemical and a gene of one document."""
 
 
-@dataclass
-class _Document:
-    """A document; `labels` are the evaluated groups of each pair, one per line of the relations, in order."""
+class ChemprotReading(StrictRecipe):
+    """The options. `sentences`: BLURB's, or the closest possible ones to BLUE's. `labels`, of pairs with
+    several groups: that of the last line of the relations (BLURB), or a row for each group (BLUE)."""
 
-    text: str
-    entities: dict[str, Entity] = field(default_factory=dict)
-    labels: dict[Pair, list[str]] = field(default_factory=dict)
+    sentences: Literal["punkt", "punkt_merged"]
+    labels: Literal["last", "each"]
 
 
 def read(source: ConverterInput) -> Iterator[SequenceExample]:
     """Yield the examples of one split; ids are `PMID.FIRST.SECOND`, with the mentions in text order.
 
-    Options: `sentences`, one of `SENTENCES`, and `labels`, one of `LABELS`. These are left out and counted:
-    relations of groups that are not evaluated, evaluated pairs without a common sentence, groups that
-    `labels` drops, and mentions that cross sentences. A `PubmillError` names the file and line of deviations
-    from the form above, of offsets where the text is not the entity's, and of unknown ids.
+    Options: `ChemprotReading`. These are left out and counted: relations of groups that are not evaluated,
+    evaluated pairs without a common sentence, groups that `labels` drops, and mentions that cross sentences.
+    A `PubmillError` names the file and the line or PMID of deviations from the form above, of offsets where
+    the text is not the entity's, and of unknown ids.
     """
-    source.check_options("sentences", "labels")
-    sentences = source.option("sentences", SENTENCES)
-    choose = source.option("labels", LABELS)
+    options = source.options_as(ChemprotReading)
+    find_sentences = _punkt_sentences if options.sentences == "punkt" else _blue_sentences
     splitter = SentenceSplitter(source.input("punkt"))
-    documents = _abstracts(source.of_split("abstracts"))
-    _add_entities(documents, source.of_split("entities"))
-    source.left_out["relations_not_evaluated"] += _add_relations(documents, source.of_split("relations"))
-    _check_same_relations(documents, source.of_split("gold_standard"), source.of_split("relations"))
-    for pmid, document in documents.items():
+    abstracts, entities, relations = map(source.of_split, drugprot.ROLES)
+    stated: set[str] = set()
+    for document in drugprot.documents_of(abstracts, entities, relations):
+        labels = _evaluated_labels(document, relations)
+        stated |= {
+            f"{document.id} {group} Arg1:{chemical} Arg2:{gene}"
+            for (chemical, gene), groups in labels.items()
+            for group in groups
+        }
+        source.left_out["relations_not_evaluated"] += len(document.relations) - sum(map(len, labels.values()))
+        text = "\t".join(passage.text for passage in document.passages)
         placed: set[str | None] = set()
-        missed = set(document.labels)
-        for start, end in sentences(splitter, document.text):
-            mentions = [e for e in document.entities.values() if start <= e.start and e.end <= end]
+        missed = set(labels)
+        for start, end in find_sentences(splitter, text):
+            mentions = [
+                Entity(start=one.start - start, end=one.end - start, type=one.type, id=one.id)
+                for one in document.source
+                if start <= one.start and one.end <= end
+            ]
             placed.update(mention.id for mention in mentions)
-            text = one_line(document.text[start:end])
             # every chemical with every gene, in the order of the entities' file; some overlap
             chemicals, genes = ([e for e in mentions if e.type in of] for of in ((CHEMICAL,), GENES))
             for chemical, gene in product(chemicals, genes):
                 pair = (str(chemical.id), str(gene.id))
                 missed.discard(pair)
-                stated = document.labels.get(pair, ())
-                labels = choose(stated)
-                source.left_out["further_labels"] += len(set(stated)) - len(labels)
-                arguments = [replace(e, start=e.start - start, end=e.end - start) for e in (chemical, gene)]
-                yield from _examples(pmid, text, arguments, labels or [NEGATIVE])
+                different = list(dict.fromkeys(labels.get(pair, ())))
+                chosen = labels[pair][-1:] if different and options.labels == "last" else different
+                source.left_out["further_labels"] += len(different) - len(chosen)
+                sentence = one_line(text[start:end])
+                yield from _examples(document.id, sentence, [chemical, gene], chosen or [NEGATIVE])
         source.left_out["evaluated_pairs_across_sentences"] += len(missed)
-        source.left_out["mentions_across_sentences"] += len(document.entities) - len(placed)
+        source.left_out["mentions_across_sentences"] += len(document.source) - len(placed)
+    gold = {" ".join(cells) for _, cells in drugprot.rows(source.of_split("gold_standard"), 4)}
+    if differing := stated ^ gold:
+        raise PubmillError(
+            f"{source.of_split('gold_standard')}: {min(differing)} is only in this file, or only among the "
+            f"evaluated relations of {relations}; are the files from one release?"
+        )
+
+
+def _evaluated_labels(document: InputDocument, relations: Path) -> Mapping[tuple[str, ...], list[str]]:
+    """Return the evaluated groups of each pair of a chemical and a gene, in the order of the relations."""
+    types = {one.id: one.type for one in document.source}
+    if not set(types.values()) <= {CHEMICAL, *GENES}:
+        raise PubmillError(
+            f"{document.where}: expected the types {CHEMICAL}, {' and '.join(GENES)}, found "
+            f"{', '.join(map(quote, sorted(set(types.values()))))}"
+        )
+    labels: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for relation in document.relations:
+        is_evaluated, (evaluated, *_) = relation.type in EVALUATED, relation.source
+        chemical, gene = map(types.get, relation.arguments)
+        if chemical != CHEMICAL or gene not in GENES or evaluated.strip() != ("Y" if is_evaluated else "N"):
+            raise PubmillError(
+                f"{relations}: PMID {document.id}: expected a {CHEMICAL} as Arg1, a {' or '.join(GENES)} as "
+                f"Arg2, and `Y` for {', '.join(sorted(EVALUATED))}, else `N`; found {quote(evaluated)} for "
+                f"{quote(' '.join((relation.type, *relation.arguments)))}"
+            )
+        if is_evaluated:
+            labels[relation.arguments].append(relation.type)
+    return labels
 
 
 def _examples(
@@ -128,130 +160,3 @@ def _locate_pieces(text: str, pieces: Sequence[str]) -> list[Span]:
         end = start + len(piece)
         spans.append((start, end))
     return spans
-
-
-SENTENCES: dict[str, Callable[[SentenceSplitter, str], list[Span]]] = {
-    "punkt": _punkt_sentences,
-    "punkt_merged": _blue_sentences,
-}
-"""Values of the option `sentences`: BLURB's sentences, or the closest possible ones to BLUE's."""
-
-
-LABELS: dict[str, Callable[[Sequence[str]], list[str]]] = {
-    "last": lambda labels: list(labels[-1:]),
-    "each": lambda labels: list(dict.fromkeys(labels)),
-}
-"""Values of the option `labels` for pairs with several groups: use the last line of the relations (BLURB), or
-make a row for each group (BLUE)."""
-
-
-def _rows(path: Path, columns: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield (location, cells) of each line; `columns` names them. A repeated line is an error."""
-    seen: set[str] = set()
-    for number, line in lines(path):
-        where, row = f"{path}:{number}", line.split("\t")
-        if len(row) != len(columns.split()) or not all(cell.strip() for cell in row):
-            raise PubmillError(
-                f"{where}: expected the tab-separated columns {columns}, none of them empty; "
-                f"found {len(row)}: {quote(line)}"
-            )
-        if line in seen:
-            raise PubmillError(f"{where}: this line occurs twice; is this the original file?")
-        seen.add(line)
-        yield where, row
-
-
-def _abstracts(path: Path) -> dict[str, _Document]:
-    documents: dict[str, _Document] = {}
-    for where, (pmid, title, abstract) in _rows(path, "pmid title abstract"):
-        if not re.fullmatch(r"\d+", pmid):
-            raise PubmillError(f"{where}: expected a PMID, digits only, found {quote(pmid)}")
-        if pmid in documents:
-            raise PubmillError(f"{where}: PMID {pmid} occurs for the second time")
-        documents[pmid] = _Document(f"{title}\t{abstract}")
-    return documents
-
-
-def _find_document(documents: dict[str, _Document], pmid: str, where: str) -> _Document:
-    if pmid not in documents:
-        raise PubmillError(f"{where}: there is no abstract of PMID {pmid}; do the files belong to one split?")
-    return documents[pmid]
-
-
-def _add_entities(documents: dict[str, _Document], path: Path) -> None:
-    for where, (pmid, name, kind, start, end, text) in _rows(path, "pmid id type start end text"):
-        document = _find_document(documents, pmid, where)
-        if kind not in (CHEMICAL, *GENES):
-            raise PubmillError(
-                f"{where}: expected the type {CHEMICAL}, {' or '.join(GENES)}, found {quote(kind)}"
-            )
-        first, last = whole_number(start), whole_number(end)
-        if first is None or last is None or not first < last <= len(document.text):
-            raise PubmillError(
-                f"{where}: {name} of PMID {pmid} is from {quote(start)} to {quote(end)}; expected two "
-                f"offsets, in this order, within its {len(document.text)} characters"
-            )
-        inside = document.text[first:last]
-        if inside != text:
-            raise PubmillError(
-                f"{where}: {name} of PMID {pmid} is {quote(text)}, but at its offsets is {quote(inside)}; "
-                "are abstracts and entities from one release?"
-            )
-        if name in document.entities:
-            raise PubmillError(f"{where}: PMID {pmid} has a second entity {name}")
-        document.entities[name] = Entity(start=first, end=last, type=kind, id=name)
-
-
-def _add_relations(documents: dict[str, _Document], path: Path) -> int:
-    """Add the labels to the documents; return how many relations are not evaluated."""
-    others = 0
-    rows = _rows(path, "pmid group evaluated name arg1 arg2")
-    for where, (pmid, group, evaluated, _, chemical, gene) in rows:
-        document = _find_document(documents, pmid, where)
-        pair = _parse_pair(document, pmid, chemical, gene, where)
-        if group not in GROUPS or evaluated.strip() != ("Y" if group in EVALUATED else "N"):
-            raise PubmillError(
-                f"{where}: expected a group CPR:0 to CPR:10 with `Y` where it is one of "
-                f"{', '.join(sorted(EVALUATED))}, else `N`; found {quote(group)} with {quote(evaluated)}"
-            )
-        if group in EVALUATED:
-            document.labels.setdefault(pair, []).append(group)
-        else:
-            others += 1
-    return others
-
-
-def _parse_pair(document: _Document, pmid: str, chemical: str, gene: str, where: str) -> Pair:
-    ids = []
-    for cell, argument, kinds in ((chemical, "Arg1", (CHEMICAL,)), (gene, "Arg2", GENES)):
-        prefix, _, name = cell.partition(":")
-        entity = document.entities.get(name)
-        if prefix != argument or entity is None or entity.type not in kinds:
-            raise PubmillError(
-                f"{where}: expected `{argument}:ID` of an entity of type {' or '.join(kinds)} of PMID "
-                f"{pmid}, found {quote(cell)}"
-            )
-        ids.append(name)
-    return ids[0], ids[1]
-
-
-def _check_same_relations(documents: dict[str, _Document], gold_standard: Path, relations: Path) -> None:
-    """Check that the two files contain the same evaluated relations."""
-    stated = {
-        (pmid, group, *pair)
-        for pmid, document in documents.items()
-        for pair, groups in document.labels.items()
-        for group in groups
-    }
-    gold = set()
-    for where, (pmid, group, chemical, gene) in _rows(gold_standard, "pmid group arg1 arg2"):
-        document = _find_document(documents, pmid, where)
-        relation = (pmid, group, *_parse_pair(document, pmid, chemical, gene, where))
-        if relation not in stated:
-            raise PubmillError(f"{where}: {' '.join(relation)} is not an evaluated relation of {relations}")
-        gold.add(relation)
-    if stated - gold:
-        raise PubmillError(
-            f"{gold_standard}: {' '.join(min(stated - gold))} is missing, which {relations} has; are the "
-            "files from one release?"
-        )

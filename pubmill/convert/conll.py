@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from pubmill.convert.exports import WriterOptions
-from pubmill.convert.source_files import ConverterInput, SpecError, check_no_mark, lines
+from pubmill.convert.source_files import ConverterInput, SpecError, lines
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import TokensExample
 from pubmill.examples.tagging import to_labels, to_mentions
@@ -115,17 +115,9 @@ class ColumnFile(StrictRecipe):
                 f"the converter's option `columns` is {self.columns!r}; give a name for each column, `word` "
                 "and `label` among them, and none twice"
             )
-        if not self.outside:
-            raise PubmillError(
-                "the converter's option `outside` is empty; give the label of words outside of mentions"
-            )
         if self.spelling not in SPELLINGS:
             raise PubmillError(
                 f"the converter's option `spelling` is {self.spelling!r}; give one of {', '.join(SPELLINGS)}"
-            )
-        if not set(self.keep) <= set(self.types or self.keep):
-            raise PubmillError(
-                f"the converter's option `keep` is {self.keep!r}; give some of the `types` {self.types!r}"
             )
         if withheld() and not self.types and self.labels != "first_character":
             raise PubmillError(
@@ -210,8 +202,7 @@ def _lines_of_member(archive: Path, name: str) -> Iterator[tuple[str, str]]:
     if len(files) != 1:
         raise PubmillError(f"{archive}: expected one file {name} in it, found {[full for full, _ in files]}")
     where = f"{archive}:{files[0][0]}"
-    check_no_mark(files[0][1], f"{where}:1")
-    text = decode(files[0][1], where)
+    text = decode(files[0][1], where).removeprefix("\ufeff")
     for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
         yield f"{where}:{number}", line.rstrip("\r")
 

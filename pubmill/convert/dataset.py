@@ -63,21 +63,17 @@ def convert(recipe: ConversionRecipe, inputs: Mapping[str, Path], output: Path) 
 def _read_splits(
     recipe: ConversionRecipe, inputs: Mapping[str, Path]
 ) -> tuple[dict[str, Sequence[Example]], dict[str, Counter[str]]]:
-    try:
-        read: Converter = find_converter(recipe.converter, inputs)
-    except SpecError as error:
-        raise PubmillError(f"dataset {recipe.dataset}: {error} {_spec_location(recipe)}") from None
     splits: dict[str, Sequence[Example]] = {}
     left_out: dict[str, Counter[str]] = {}
     for name in SPLITS:
         if name in recipe.splits:
             left_out[name] = Counter()
             source = ConverterInput(name, inputs, recipe.options, left_out[name])
-            splits[name] = _check_examples(recipe, source, _convert_split(recipe, read, source))
+            splits[name] = _check_examples(recipe, source, _convert_split(recipe, source))
     return splits, left_out
 
 
-def _convert_split(recipe: ConversionRecipe, read: Converter, source: ConverterInput) -> list[Example]:
+def _convert_split(recipe: ConversionRecipe, source: ConverterInput) -> list[Example]:
     """Return the examples; errors name the dataset and split.
 
     For a dataset that isn't public, an unforeseen error reports only its place, because its message may
@@ -85,9 +81,10 @@ def _convert_split(recipe: ConversionRecipe, read: Converter, source: ConverterI
     """
     where = f"dataset {recipe.dataset}, {source.split}"
     try:
-        return list(read(source))
+        return list(find_converter(recipe.converter, source.inputs)(source))
     except SpecError as error:
-        raise PubmillError(f"{where}: {error} {_spec_location(recipe)}") from None
+        spec = f"(in specs/datasets/{recipe.dataset}.yaml, or the spec that it includes)"
+        raise PubmillError(f"{where}: {error} {spec}") from None
     except PubmillError as error:
         beside = [path.name for path in _own_sources(source) if path.name not in str(error)]
         note = f"\nRead together with {', '.join(beside)}" if beside else ""
@@ -121,10 +118,6 @@ def _check_examples(
             raise PubmillError(f"{where}: example {show(example.id)}: {fault}; it was read from {files}")
         seen.add(example.id)
     return examples
-
-
-def _spec_location(recipe: ConversionRecipe) -> str:
-    return f"(in specs/datasets/{recipe.dataset}.yaml, or the spec that it includes)"
 
 
 def _own_sources(source: ConverterInput) -> list[Path]:

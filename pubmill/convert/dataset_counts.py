@@ -155,17 +155,14 @@ def _count_mentions(examples: Sequence[kinds.MentionsExample]) -> Counts:
         "sentences": len(examples),
         "tokens": sum(len(example.words) for example in examples),
         "mentions": len(mentions),
-        "nested": sum(map(_nested, examples)),
+        "nested": sum(
+            any(one != of and of.first <= one.first and one.after <= of.after for of in example.mentions)
+            for example in examples
+            for one in example.mentions
+        ),
         "longest_mention": max((one.after - one.first for one in mentions), default=0),
         **{f"mentions.{of}": n for of, n in sorted(Counter(one.type for one in mentions).items())},
     }
-
-
-def _nested(example: kinds.MentionsExample) -> int:
-    return sum(
-        any(one != of and of.first <= one.first and one.after <= of.after for of in example.mentions)
-        for one in example.mentions
-    )
 
 
 MEASURES: dict[type[kinds.Example], Callable[[Any], Counts]] = {
@@ -188,19 +185,14 @@ def _label_counts(labels: Any) -> dict[str, int]:
 
 def key(example: kinds.Example) -> Hashable:
     """Return a model's input of an example; examples with equal keys have the same input."""
-    match example:
-        case kinds.TokensExample() | kinds.MentionsExample():
-            return tuple(example.words)
-        case kinds.SequenceExample():
-            spans = tuple((entity.start, entity.end, entity.type) for entity in example.entities)
-            return (example.text, example.text_pair, spans)
-        case kinds.RegressionExample():
-            return (example.text, example.text_pair)
-        case kinds.SpanExample():
-            return (example.question, example.context)
-        case kinds.MultilabelExample() | kinds.RelationsExample():
-            return example.text
-    raise TypeError(f"{type(example).__name__} is no kind of example")
+    if isinstance(example, kinds.TokensExample | kinds.MentionsExample):
+        return tuple(example.words)
+    entities = example.entities if isinstance(example, kinds.SequenceExample) else ()
+    return *_texts(example), *((entity.start, entity.end, entity.type) for entity in entities)
+
+
+def _texts(example: kinds.Example) -> list[str | None]:
+    return [getattr(example, name, None) for name in ("text", "text_pair", "question", "context")]
 
 
 def lengths(examples: Sequence[kinds.Example]) -> dict[str, float]:
@@ -215,8 +207,7 @@ def lengths(examples: Sequence[kinds.Example]) -> dict[str, float]:
 def _count_words(example: kinds.Example) -> int:
     if isinstance(example, kinds.TokensExample | kinds.MentionsExample):
         return len(example.words)
-    texts = (getattr(example, name, None) for name in ("text", "text_pair", "question", "context"))
-    return sum(len(text.split()) for text in texts if text)
+    return sum(len(text.split()) for text in _texts(example) if text)
 
 
 def overlaps(splits: dict[str, Sequence[kinds.Example]]) -> list[dict[str, str | int | None]]:

@@ -87,12 +87,11 @@ def write(examples: Sequence[TokensExample], form: WriterOptions) -> Iterator[st
 def _read_pmids(path: Path) -> list[str]:
     rows = [line for _, line in lines(path) if line]
     pmids = rows[0].split(",") if len(rows) == 1 else []
-    wrong = [pmid for pmid in pmids if not re.fullmatch("[0-9]+", pmid)]
-    if not pmids or wrong:
+    if not pmids or not all(re.fullmatch("[0-9]+", pmid) for pmid in pmids) or repeated(pmids):
         found = quote(rows[0] if rows else "")
-        raise PubmillError(f"{path}:1: expected one line of PMIDs separated by commas, found {found}")
-    if twice := repeated(pmids):
-        raise PubmillError(f"{path}:1: listed more than once: {', '.join(twice)}")
+        raise PubmillError(
+            f"{path}:1: expected one line of distinct PMIDs separated by commas, found {found}"
+        )
     return pmids
 
 
@@ -102,9 +101,9 @@ def _read_rows(archive: Path, folder: str, pmids: frozenset[str]) -> Rows:
     for name, content in members(archive):
         file = _FILE.fullmatch(name)
         if file and file["folder"] in (None, folder) and (pmid := file["words"] or file["labels"]) in pmids:
-            rows = _parse_rows(content, f"{archive}:{name}", bool(file["layer"]))
-            if found[file["layer"] or "words"].setdefault(pmid, rows) is not rows:
-                raise PubmillError(f"{archive}:{name}: document {pmid} has such a file already")
+            found[file["layer"] or "words"][pmid] = _parse_rows(
+                content, f"{archive}:{name}", bool(file["layer"])
+            )
     return found
 
 
@@ -122,11 +121,10 @@ def _parse_rows(content: bytes, where: str, are_flags: bool) -> list[str]:
 def _document(rows: Rows, pmid: str, where: str) -> tuple[list[str], dict[str, list[int]]]:
     """Return a document's words and its existing layers."""
     words = rows["words"].get(pmid)
-    if words is None:
-        raise PubmillError(f"{where} is listed, but there is no documents/{pmid}.tokens")
     layers = {name: list(map(int, rows[name][pmid])) for name in LAYERS if pmid in rows[name]}
-    if not layers:
-        raise PubmillError(f"{where} is listed, but has no annotations in the split's folder")
+    if words is None or not layers:
+        lacking = "annotations in the split's folder" if words else f"documents/{pmid}.tokens"
+        raise PubmillError(f"{where} is listed, but has no {lacking}")
     for name, layer in layers.items():
         if len(layer) != len(words):
             raise PubmillError(f"{where} has {len(words)} words, but {len(layer)} labels of {name}")

@@ -46,8 +46,10 @@ def read(source: ConverterInput) -> Iterator[MultilabelExample]:
     """
     source.check_options()
     wanted = _listed_pmids(source.of_split())
+    requested = set(wanted)
     archive = source.input("archive")
-    contents = _requested_contents(archive, set(wanted))
+    named = ((MEMBER.fullmatch(name), content) for name, content in members(archive))
+    contents = {(match[1], match[2]): content for match, content in named if match and match[2] in requested}
     for pmid in wanted:
         if not {("text", pmid), ("labels", pmid)} <= contents.keys():
             raise PubmillError(
@@ -78,28 +80,15 @@ def _listed_pmids(path: Path) -> list[str]:
     """Return the PMIDs of a list, in its order."""
     text = decode(path.read_bytes(), str(path))
     names = [name.strip() for name in re.split(r"[,\n]", text.strip())]
-    pmids: dict[str, None] = {}
+    pmids = []
     for number, name in enumerate(names, 1):
         match = LISTED.fullmatch(name)
-        if match is None or match[1] in pmids:
+        if match is None:
             raise PubmillError(
-                f"{path}: expected distinct PMIDs, joined by commas or one per line; "
-                f"number {number} is {quote(name)}"
+                f"{path}: expected PMIDs, joined by commas or one per line; number {number} is {quote(name)}"
             )
-        pmids[match[1]] = None
-    return list(pmids)
-
-
-def _requested_contents(archive: Path, wanted: set[str]) -> dict[tuple[str, str], bytes]:
-    """Return (folder, PMID) -> content of the requested members."""
-    contents: dict[tuple[str, str], bytes] = {}
-    for name, content in members(archive):
-        match = MEMBER.fullmatch(name)
-        if match and match[2] in wanted:
-            if (match[1], match[2]) in contents:
-                raise PubmillError(f"{archive}: {match[1]}/{match[2]}.txt is there twice")
-            contents[match[1], match[2]] = content
-    return contents
+        pmids.append(match[1])
+    return pmids
 
 
 def _sentences(text: str, where: str) -> list[str]:

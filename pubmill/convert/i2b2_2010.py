@@ -77,8 +77,7 @@ def relations(source: ConverterInput) -> Iterator[SequenceExample]:
     source.check_options("dev")
     for document, note, marked in _documents(source, "rel"):
         labels = _labels(note, marked)
-        across = sum(concept.first_line != concept.last_line for concept in marked)
-        if across:
+        if across := sum(concept.first_line != concept.last_line for concept in marked):
             source.left_out["concepts_across_lines"] += across
         for (i, one), (j, other) in combinations(enumerate(marked, 1), 2):
             if one.first_line == one.last_line == other.first_line == other.last_line:
@@ -94,8 +93,7 @@ def relations(source: ConverterInput) -> Iterator[SequenceExample]:
                             for concept in (one, other)
                         ],
                     )
-        rest = sum(map(len, labels.values()))
-        if rest:
+        if rest := sum(map(len, labels.values())):
             source.left_out["relations_without_pair"] += rest
 
 
@@ -124,9 +122,6 @@ def _train_files(source: ConverterInput) -> Files:
     for hospital in HOSPITALS:
         notes = _note_files(source.input("train"), ("txt", "con", "rel"), hospital)
         of_split = source.held_out(notes)
-        twice = sorted(notes.keys() & chosen.keys())
-        if twice:
-            raise PubmillError(f"{source.input('train')}: both hospitals have a note {twice[0]}")
         chosen |= {document: kinds for document, kinds in notes.items() if document in of_split}
     return chosen
 
@@ -146,8 +141,6 @@ def _note_files(archive: Path, kinds: tuple[str, ...], folder: str | None) -> Fi
         kind = path.suffix.removeprefix(".")
         if kind not in kinds or path.name.startswith(".") or (folder and folder not in path.parts[:-1]):
             continue
-        if kind in notes[path.stem]:
-            raise PubmillError(f"{where}: a second {path.name}; the first is {notes[path.stem][kind][0]}")
         notes[path.stem][kind] = (where, decode(content, where))
     if not notes:
         below = f" below a folder {folder}" if folder else ""

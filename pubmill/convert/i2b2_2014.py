@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 from pubmill.convert import i2b2_xml
 from pubmill.convert.source_files import ConverterInput
-from pubmill.errors import PubmillError
 from pubmill.examples.kinds import TokensExample
 
 CATEGORIES = ("NAME", "PROFESSION", "LOCATION", "AGE", "DATE", "CONTACT", "ID", "OTHER", "PHI")
@@ -29,10 +28,6 @@ def read(source: ConverterInput) -> Iterator[TokensExample]:
     source.check_options("dev", "differing")
     notes: dict[str, i2b2_xml.Note] = {}
     for role in ("test",) if source.split == "test" else ("train_set1", "train_set2"):
-        more = i2b2_xml.notes(source.input(role), _NAME)
-        twice = sorted(notes.keys() & more.keys())
-        if twice:
-            raise PubmillError(f"{more[twice[0]].where}: {notes[twice[0]].where} is the same record")
-        notes |= more
+        notes |= i2b2_xml.notes(source.input(role), _NAME)
     known = i2b2_xml.Tags(dict.fromkeys(CATEGORIES, TYPES), frozenset(), "TYPE", untyped=False)
     yield from i2b2_xml.examples(source, notes, known, group=lambda document: document.partition("-")[0])

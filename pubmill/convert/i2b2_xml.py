@@ -20,20 +20,21 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
 from xml.sax.saxutils import unescape
+
+from lxml import etree
 
 from pubmill.convert import words
 from pubmill.convert.source_files import ConverterInput, SpecError
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import TokensExample
-from pubmill.formats.safe_xml import parse_xml
+from pubmill.formats.safe_xml import attribute, parse_xml
 from pubmill.messages.quotations import quote
 from pubmill.storage.archives import decode, members
+from pubmill.storage.strict_parsing import whole_number
 
 _CDATA = re.compile(r"(<!\[CDATA\[.*?\]\]>)", re.DOTALL)
 _BARE = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#[0-9]+|#x[0-9A-Fa-f]+);)")
-_OFFSET = re.compile(r"[0-9]{1,9}")
 _SHOWN = 20
 """Most annotations that one error lists."""
 
@@ -54,12 +55,12 @@ class Tags:
 
 @dataclass(frozen=True)
 class Note:
-    """A document, its text, and its annotations as (name, attributes, line of the file)."""
+    """A document, its text, and its annotations."""
 
     document: str
     where: str
     text: str
-    tags: list[tuple[str, dict[str, str], int]]
+    tags: list[etree._Element]
 
 
 def notes(archive: Path, name: re.Pattern[str]) -> dict[str, Note]:
@@ -116,11 +117,7 @@ def _parse_note(document: str, content: str, where: str) -> Note:
     texts, tags = root.findall("TEXT"), root.findall("TAGS")
     if len(texts) != 1 or len(tags) != 1 or len(texts[0]) or not texts[0].text:
         raise PubmillError(f"{where}: expected one <TEXT> with the note and one <TAGS> with its annotations")
-    fields: list[tuple[str, dict[str, str], Any]] = [
-        (str(tag.tag), {str(name): str(value) for name, value in tag.attrib.items()}, tag.sourceline)
-        for tag in tags[0]
-    ]
-    return Note(document, where, texts[0].text, fields)
+    return Note(document, where, texts[0].text, list(tags[0]))
 
 
 def _escape_ampersands(content: str) -> str:
@@ -135,8 +132,8 @@ def _mentions(
 ) -> Iterator[words.NoteMention]:
     """Yield the mentions to read; count the annotations that are skipped by their name. An annotation whose
     text differs is added to `bad` or, if that is None, counted."""
-    for name, attributes, line in note.tags:
-        where = f"{note.where}:{line}"
+    for tag in note.tags:
+        name, where = str(tag.tag), f"{note.where}:{tag.sourceline}"
         if name in tags.others:
             left_out[name.lower()] += 1
             continue
@@ -144,7 +141,7 @@ def _mentions(
             raise PubmillError(
                 f"{where}: unknown annotation {quote(name)}; known are {', '.join(sorted(tags.types))}"
             )
-        of = _attribute(attributes, tags.attribute, f"{where}: {name}")
+        of = attribute(tag, tags.attribute, note.where)
         if tags.untyped and not of.strip():
             left_out["mentions_without_type"] += 1
             continue
@@ -152,7 +149,7 @@ def _mentions(
             raise PubmillError(
                 f"{where}: {name} of unknown type {quote(of)}; known are {', '.join(sorted(types))}"
             )
-        start, end, agrees = _annotation_span(note, attributes, f"{where}: {name}")
+        start, end, agrees = _annotation_span(note, tag, f"{where}: {name}")
         if not agrees and bad is not None:
             bad.append(f"{where}: {name}")
         elif not agrees:
@@ -160,34 +157,21 @@ def _mentions(
         yield words.NoteMention(start, end, of)
 
 
-def _attribute(attributes: Mapping[str, str], name: str, where: str) -> str:
-    if name not in attributes:
-        raise PubmillError(f"{where} has no attribute `{name}`")
-    return attributes[name]
-
-
-def _annotation_span(note: Note, attributes: Mapping[str, str], where: str) -> tuple[int, int, bool]:
+def _annotation_span(note: Note, tag: etree._Element, where: str) -> tuple[int, int, bool]:
     """Return an annotation's position in the note, and whether its text is there."""
-    start, end = (_offset(attributes, name, where) for name in ("start", "end"))
-    text = _normalise_text(_attribute(attributes, "text", where))
-    if start < end <= len(note.text) and _normalise_text(note.text[start:end]) == text:
-        return start, end, True
-    in_bytes = _character_offsets(note.text, start, end)
-    if in_bytes and _normalise_text(note.text[slice(*in_bytes)]) == text:
-        return *in_bytes, True
+    start, end = (whole_number(attribute(tag, name, note.where)) for name in ("start", "end"))
+    if start is None or end is None:
+        raise PubmillError(f"{where}: expected whole numbers for `start` and `end`")
+    text = _normalise_text(attribute(tag, "text", note.where))
+    for span in ((start, end), _character_offsets(note.text, start, end)):
+        if span and span[0] < span[1] <= len(note.text) and _normalise_text(note.text[slice(*span)]) == text:
+            return *span, True
     if not start < end <= len(note.text):
         raise PubmillError(
             f"{where} is at {start} to {end}, but the note has {len(note.text)} characters, and an end must "
             "be after its start"
         )
     return start, end, False
-
-
-def _offset(attributes: Mapping[str, str], name: str, where: str) -> int:
-    value = _attribute(attributes, name, where)
-    if not _OFFSET.fullmatch(value):
-        raise PubmillError(f"{where}: expected a number for `{name}`, found {quote(value)}")
-    return int(value)
 
 
 def _character_offsets(text: str, start: int, end: int) -> tuple[int, int] | None:

@@ -9,7 +9,7 @@ Every sentence is an example of its own, without the sentences around it.
 
 from collections.abc import Iterator
 
-from pubmill.convert.source_files import ConverterInput, check_id, lines
+from pubmill.convert.source_files import AllLabels, ConverterInput, check_id, lines
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import SequenceExample
 from pubmill.messages.quotations import quote
@@ -20,19 +20,12 @@ MARK = "###"
 def read(source: ConverterInput) -> Iterator[SequenceExample]:
     """Yield the sentences of one split; ids are `DOCUMENT-1`, `DOCUMENT-2`, ... The option `labels` lists all
     labels. A `PubmillError` names the file and line of anything in another form."""
-    labels, path = source.labels(), source.of_split()
-    document, number, seen = "", 0, set[str]()
+    labels, path = source.options_as(AllLabels).labels, source.of_split()
+    document, number = "", 0
     for place, line in lines(path):
         where = f"{path}:{place}"
         if line.startswith(MARK):
-            if document and not number:
-                raise PubmillError(f"{where}: no sentence follows the mark of the abstract before this one")
             document, number = check_id(line.removeprefix(MARK).strip(), where), 0
-            if not document or document in seen:
-                raise PubmillError(
-                    f"{where}: expected `###` and an identifier that occurs once, found {quote(line)}"
-                )
-            seen.add(document)
         elif line.strip():
             label, _, text = line.partition("\t")
             if not document or not text.strip():

@@ -21,7 +21,7 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
-from pubmill.convert.source_files import ConverterInput, SpecError, check_id, for_split, one_line
+from pubmill.convert.source_files import ConverterInput, SpecError, for_split, one_line
 from pubmill.errors import PubmillError
 from pubmill.examples import kinds
 from pubmill.formats import row_files
@@ -42,7 +42,7 @@ class _Rows:
             raise SpecError(
                 f"the converter's options lack {missing}, and {unknown} are unknown; its options are {known}"
             )
-        self._source, self._seen = source, set[str]()
+        self._source = source
 
     def __iter__(self) -> Iterator[tuple[str, "_Row"]]:
         """Yield the id of each row's example, and the row."""
@@ -53,13 +53,8 @@ class _Rows:
                 if not self._has_split(one):
                     continue
                 number += 1
-                name = f"{self._source.split}-{number:06d}"
-                if "id" in self.options:
-                    name = check_id(one.value("id"), where)
-                if name in self._seen:
-                    raise PubmillError(f"{where}: its id occurred before; expected it once")
-                self._seen.add(name)
-                yield name, one
+                named = "id" in self.options
+                yield one.value("id") if named else f"{self._source.split}-{number:06d}", one
 
     def _has_split(self, row: "_Row") -> bool:
         if "split_column" not in self.options:

@@ -13,7 +13,7 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 
 from pubmill.convert.exports import WriterOptions
-from pubmill.convert.source_files import ConverterInput, JsonModel, lines, one_line, parse_json
+from pubmill.convert.source_files import AllLabels, ConverterInput, JsonModel, lines, one_line, parse_json
 from pubmill.errors import PubmillError
 from pubmill.examples.argument_transforms import markers
 from pubmill.examples.kinds import Entity, SequenceExample
@@ -40,7 +40,7 @@ def read(source: ConverterInput) -> Iterator[SequenceExample]:
     The option `labels` lists all labels. A `PubmillError` names the file and line of anything that deviates
     from the form above.
     """
-    known, path = source.labels(), source.of_split()
+    known, path = source.options_as(AllLabels).labels, source.of_split()
     for number, line in lines(path):
         where = f"{path}:{number}"
         row = parse_json(_Line, line.encode(), where)

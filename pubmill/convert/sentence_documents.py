@@ -46,46 +46,36 @@ def read_documents(path: Path) -> Iterator[CorpusDocument]:
 def documents_of(examples: Sequence[TokensExample], documents: Sequence[CorpusDocument]) -> list[str | None]:
     """Return the id of each sentence's document; None where it is not found."""
     by_text = {one.text.replace(_BREAK, ""): one for one in documents}
-    corpus = _Corpus(list(by_text.values()))
-    owners = corpus.documents_of(["".join(one.words) for one in examples])
-    return [None if owner is None else corpus.documents[owner].id for owner in owners]
+    different = list(by_text.values())
+    corpus = _BREAK.join(one.text for one in different)
+    starts = list(accumulate((len(one.text) + len(_BREAK) for one in different), initial=0))
+    texts = ["".join(one.words) for one in examples]
+    owners: list[int | None] = []
+    place: int | None = None
+    for number, text in enumerate(texts):
+        at = _place(corpus, texts[number : number + _AHEAD], place)
+        owners.append(None if at is None else bisect_right(starts, at) - 1)
+        place = None if at is None else at + len(text)
+    # an unknown document between sentences of one document is that document
+    before, after = accumulate(owners, _latest), accumulate(reversed(owners), _latest)
+    agreed = zip(before, [*after][::-1], strict=True)
+    return [different[one].id if one is not None and one == other else None for one, other in agreed]
 
 
-class _Corpus:
-    """The texts of documents, in which sentences are searched."""
-
-    def __init__(self, documents: Sequence[CorpusDocument]) -> None:
-        self.documents = documents
-        self._text = _BREAK.join(one.text for one in documents)
-        lengths = (len(one.text) + len(_BREAK) for one in documents)
-        self._starts = list(accumulate(lengths, initial=0))
-
-    def documents_of(self, texts: Sequence[str]) -> list[int | None]:
-        """Return the number of each sentence's document."""
-        owners: list[int | None] = []
-        place: int | None = None
-        for number, text in enumerate(texts):
-            at = self._place(texts[number : number + _AHEAD], place)
-            owners.append(None if at is None else bisect_right(self._starts, at) - 1)
-            place = None if at is None else at + len(text)
-        # an unknown document between sentences of one document is that document
-        before, after = accumulate(owners, _latest), accumulate(reversed(owners), _latest)
-        return [one if one == other else None for one, other in zip(before, [*after][::-1], strict=True)]
-
-    def _place(self, texts: Sequence[str], after: int | None) -> int | None:
-        """Return where the first of several sentences is: at `after` if possible, else at its only place."""
-        if after is not None:
-            start = after + self._text.startswith(_BREAK, after)
-            if self._text.startswith(texts[0], start):
-                return start
-        for number in range(len(texts)):
-            joined = "".join(texts[: number + 1])
-            first = self._text.find(joined)
-            if first < 0:
-                return None
-            if self._text.find(joined, first + 1) < 0:
-                return first
-        return None
+def _place(corpus: str, texts: Sequence[str], after: int | None) -> int | None:
+    """Return where the first of several sentences is: at `after` if possible, else at its only place."""
+    if after is not None:
+        start = after + corpus.startswith(_BREAK, after)
+        if corpus.startswith(texts[0], start):
+            return start
+    for number in range(len(texts)):
+        joined = "".join(texts[: number + 1])
+        first = corpus.find(joined)
+        if first < 0:
+            return None
+        if corpus.find(joined, first + 1) < 0:
+            return first
+    return None
 
 
 def _latest(known: int | None, one: int | None) -> int | None:

@@ -8,23 +8,23 @@ would silently use its last value.
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pubmill import recipes
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import SPLITS, Example
 from pubmill.formats.json_text import parse_row
-from pubmill.formats.text_files import read_text
+from pubmill.formats.text_files import read_lines, read_text
 from pubmill.messages.quotations import is_identifier, needs_identifiers, quote
+from pubmill.recipes.recipe_types import StrictRecipe
 from pubmill.storage.archives import decode
 
-_MARK = b"\xef\xbb\xbf"
 Options = TypeVar("Options")
 
 
@@ -59,26 +59,11 @@ class ConverterInput:
         """Return the split's own file: the source `SPLIT`, or `SPLIT_ROLE`."""
         return self.input(f"{self.split}_{role}" if role else self.split)
 
-    def option(self, name: str, allowed: Mapping[str, Any]) -> Any:
-        """Return the value in `allowed` for the key in the option `name`."""
-        chosen = self.options.get(name)
-        if not isinstance(chosen, str) or chosen not in allowed:
-            raise SpecError(f"the converter's option `{name}` is {chosen!r}; give one of {sorted(allowed)}")
-        return allowed[chosen]
-
     def check_options(self, *known: str) -> None:
         """Check that all options are known."""
         unknown = sorted(self.options.keys() - set(known))
         if unknown:
             raise SpecError(f"the converter has no options {unknown}; its options are {sorted(known)}")
-
-    def labels(self) -> list[str]:
-        """Return the option `labels`, a list of all labels, for a converter without other options."""
-        self.check_options("labels")
-        labels = self.options.get("labels")
-        if not isinstance(labels, list) or not labels:
-            raise SpecError("the converter's option `labels` is missing; give a list of all labels")
-        return labels
 
     def options_as(self, form: type[Options]) -> Options:
         """Return the split's options as a dataclass."""
@@ -111,6 +96,12 @@ class ConverterInput:
             )
         ordered = sorted(set(groups), key=lambda group: hashlib.sha256(f"{seed}:{group}".encode()).digest())
         return set(ordered[:number] if self.split == "dev" else ordered[number:])
+
+
+class AllLabels(StrictRecipe):
+    """The options of a converter that needs a list of all labels."""
+
+    labels: Annotated[list[str], Field(min_length=1)]
 
 
 Converter = Callable[[ConverterInput], Iterator[Example]]
@@ -148,24 +139,27 @@ _BLANKS = str.maketrans("\t\n\r", "   ")
 
 def lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield numbered lines without their ends; only line feeds separate them."""
-    number = 0
-    try:
-        with path.open("rb") as rows:  # bytes, to know the line that isn't UTF-8
-            for number, row in enumerate(rows, 1):
-                if number == 1:
-                    check_no_mark(row, f"{path}:1")
-                yield number, row.rstrip(b"\r\n").decode()
-    except UnicodeDecodeError as error:
-        raise PubmillError(f"{path}:{number}: not UTF-8: {error.reason}") from None
+    return enumerate(read_lines(path), 1)
 
 
-def check_no_mark(content: bytes, where: str) -> None:
-    """Check that a text does not begin with a byte order mark, which would become part of its first word."""
-    if content.startswith(_MARK):
-        raise PubmillError(
-            f"{where}: begins with a byte order mark (EF BB BF), which would be read as part of its text; "
-            "save the file as UTF-8 without one"
-        )
+def table(
+    path: Path, columns: Sequence[str], headings: Sequence[str] | None = None
+) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the place of each line after the headings, if there are any, and its cells by column."""
+    numbered = lines(path)
+    if headings is not None:
+        _, line = next(numbered, (1, ""))
+        if line.split("\t") != headings:
+            raise PubmillError(
+                f"{path}:1: expected the headings {'<TAB>'.join(headings)}, found {quote(line)}"
+            )
+    for number, line in numbered:
+        cells = line.split("\t")
+        if len(cells) != len(columns):
+            raise PubmillError(
+                f"{path}:{number}: expected {len(columns)} columns ({', '.join(columns)}), found {len(cells)}"
+            )
+        yield f"{path}:{number}", dict(zip(columns, cells, strict=True))
 
 
 class JsonModel(BaseModel):

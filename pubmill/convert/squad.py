@@ -10,15 +10,15 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
 from pubmill.convert.exports import WriterOptions
-from pubmill.convert.source_files import ConverterInput, JsonModel, check_id, read_json
+from pubmill.convert.source_files import ConverterInput, JsonModel, read_json
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Answer, SpanExample
-from pubmill.messages.quotations import quote
+from pubmill.messages.quotations import show
 
 VERSIONS = ("1.1", "v2.0")
 """Versions as stated in the files."""
@@ -29,7 +29,7 @@ class _Answer(JsonModel):
     answer_start: Annotated[int, Field(ge=0)]
 
 
-class _Question(JsonModel):
+class SquadQuestion(JsonModel):
     id: Annotated[
         str, Field(min_length=1), BeforeValidator(lambda value: str(value) if type(value) is int else value)
     ]
@@ -41,7 +41,7 @@ class _Question(JsonModel):
 
 class _Paragraph(JsonModel):
     context: str
-    qas: list[_Question]
+    qas: list[SquadQuestion]
 
 
 class _Article(JsonModel):
@@ -53,41 +53,20 @@ class _SquadFile(JsonModel):
     data: list[_Article]
 
 
-class SquadQuestion(NamedTuple):
-    """A question of a file, whether it is marked as impossible, and the number of its `plausible_answers`."""
-
-    example: SpanExample
-    impossible: bool
-    plausible: int
-
-
-def read_questions(path: Path) -> Iterator[SquadQuestion]:
-    """Yield the questions of a file in order, with ids that may be shown (`check_id`). A `PubmillError` names
-    a repeated question, or one whose answer is not at its offset in the context."""
-    seen: set[str] = set()
-    for i, article in enumerate(read_json(_SquadFile, path).data):
-        for j, paragraph in enumerate(article.paragraphs):
-            for k, question in enumerate(paragraph.qas):
-                check_id(question.id, f"{path}: data.{i}.paragraphs.{j}.qas.{k}.id")
-                if question.id in seen:
-                    raise PubmillError(f"{path}: question {question.id} occurs for the second time")
-                seen.add(question.id)
-                yield _parse_question(path, article.title, paragraph.context, question)
-
-
-def _parse_question(path: Path, title: str | None, context: str, question: _Question) -> SquadQuestion:
-    for answer in question.answers:
-        there = context[answer.answer_start : answer.answer_start + len(answer.text)]
-        if there != answer.text:
-            raise PubmillError(
-                f"{path}: question {question.id}: the answer {quote(answer.text)} is not in the context at "
-                f"character {answer.answer_start}, which has {quote(there)}; fetch the file again"
-            )
-    answers = [Answer(text=answer.text, start=answer.answer_start) for answer in question.answers]
-    example = SpanExample(
-        id=question.id, document=title, question=question.question, context=context, answers=answers
-    )
-    return SquadQuestion(example, question.is_impossible, len(question.plausible_answers))
+def questions(path: Path) -> Iterator[tuple[SpanExample, SquadQuestion]]:
+    """Yield the questions of a file in order, as examples and as the file has them."""
+    for article in read_json(_SquadFile, path).data:
+        for paragraph in article.paragraphs:
+            for one in paragraph.qas:
+                answers = [Answer(text=answer.text, start=answer.answer_start) for answer in one.answers]
+                example = SpanExample(
+                    id=one.id,
+                    document=article.title,
+                    question=one.question,
+                    context=paragraph.context,
+                    answers=answers,
+                )
+                yield example, one
 
 
 def read(source: ConverterInput) -> Iterator[SpanExample]:
@@ -102,12 +81,14 @@ def read(source: ConverterInput) -> Iterator[SpanExample]:
 
 def examples(path: Path, left_out: Counter[str]) -> Iterator[SpanExample]:
     """Yield the examples of a file, as `read` does."""
-    for example, impossible, plausible in read_questions(path):
-        if impossible == bool(example.answers):
-            has, marked = len(example.answers), "impossible" if impossible else "possible"
-            raise PubmillError(f"{path}: question {example.id} has {has} answers but is marked as {marked}")
-        if plausible:
-            left_out["plausible_answers"] += plausible
+    for example, question in questions(path):
+        if question.is_impossible == bool(example.answers):
+            has, marked = len(example.answers), "impossible" if question.is_impossible else "possible"
+            raise PubmillError(
+                f"{path}: question {show(example.id)} has {has} answers but is marked as {marked}"
+            )
+        if question.plausible_answers:
+            left_out["plausible_answers"] += len(question.plausible_answers)
         yield example
 
 

@@ -4,12 +4,11 @@ There is no quoting: a quotation mark is an ordinary character, and a cell conta
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from pubmill import recipes
 from pubmill.convert.exports import WriterOptions
-from pubmill.convert.source_files import ConverterInput, check_id, lines, one_line
+from pubmill.convert.source_files import ConverterInput, one_line, table
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Entity, SequenceExample
 from pubmill.messages.quotations import quote
@@ -48,21 +47,6 @@ class Layout(StrictRecipe):
                 f"the converter's option `columns` is {self.columns}; give for each column one of "
                 f"{', '.join(READ)}, `text` and `label` among them, and only `skip` more than once"
             )
-        if self.header is not None and len(self.header) != len(self.columns):
-            raise PubmillError(
-                f"the converter's option `header` names {len(self.header)} columns, but `columns` "
-                f"{len(self.columns)}"
-            )
-        for option, mapping in {"labels": self.label_of, "entities": self.entities or {}}.items():
-            if not all(isinstance(text, str) and text for pair in mapping.items() for text in pair):
-                raise PubmillError(
-                    f"the converter's option `{option}` is {mapping}; "
-                    "give all of it as text, in quotation marks"
-                )
-        if not 1 <= self.first_row <= (self.last_row or self.first_row):
-            raise PubmillError(
-                f"the converter's options cut out rows {self.first_row} to {self.last_row}; rows count from 1"
-            )
 
     @property
     def label_of(self) -> dict[str, str]:
@@ -79,20 +63,15 @@ def read(source: ConverterInput) -> Iterator[SequenceExample]:
     text -> type of its mention; `first_row` and `last_row`, counted from 1 without the header.
 
     Ids are `SPLIT-000001`, ... if no column contains them. Rows that are not selected are counted as left
-    out. A `PubmillError` names the file and line of anything in another form, and of a repeated id.
+    out. A `PubmillError` names the file and line of anything in another form.
     """
     layout = source.options_as(Layout)
     path = source.of_split()
     number = 0
-    seen: dict[str, str] = {}
-    for number, (where, cells) in enumerate(_rows(path, layout), 1):
+    for number, (where, cells) in enumerate(table(path, layout.columns, layout.header), 1):
         if layout.first_row <= number <= (layout.last_row or number):
             place = f"{source.split}-{number - layout.first_row + 1:06d}"
-            example = _example(cells, layout, number - 1, place, where)
-            if example.id in seen:
-                raise PubmillError(f"{where}: the id {example.id} occurred before, at {seen[example.id]}")
-            seen[example.id] = where
-            yield example
+            yield _example(cells, layout, number - 1, place, where)
         else:
             source.left_out["rows_outside_the_cut"] += 1
     wanted = layout.last_row or layout.first_row
@@ -100,25 +79,6 @@ def read(source: ConverterInput) -> Iterator[SequenceExample]:
         raise PubmillError(
             f"{path}: expected at least {wanted} rows, found {number}; is it the file in the spec?"
         )
-
-
-def _rows(path: Path, layout: Layout) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield (file and line, content of a column -> its cell) of each row after the header."""
-    numbered = lines(path)
-    if layout.header is not None:
-        number, line = next(numbered, (1, ""))
-        if line.split("\t") != layout.header:
-            raise PubmillError(
-                f"{path}:{number}: expected the headings {'<TAB>'.join(layout.header)}, found {quote(line)}"
-            )
-    for number, line in numbered:
-        cells = line.split("\t")
-        if len(cells) != len(layout.columns):
-            raise PubmillError(
-                f"{path}:{number}: expected {len(layout.columns)} columns ({', '.join(layout.columns)}), "
-                f"found {len(cells)}"
-            )
-        yield f"{path}:{number}", dict(zip(layout.columns, cells, strict=True))
 
 
 def _example(cells: dict[str, str], layout: Layout, number: int, place: str, where: str) -> SequenceExample:
@@ -133,7 +93,7 @@ def _example(cells: dict[str, str], layout: Layout, number: int, place: str, whe
         )
     text = one_line(cells["text"])
     return SequenceExample(
-        id=check_id(cells.get("id", place), where),
+        id=cells.get("id", place),
         document=cells.get("document"),
         text=text,
         text_pair=one_line(cells["text_pair"]) if "text_pair" in cells else None,
@@ -162,10 +122,6 @@ class Written(StrictRecipe):
             raise PubmillError(
                 f"published.options.columns is {self.columns}, {unknown} unknown; known are {list(WRITTEN)}"
             )
-        if self.header is not None and len(self.header) != len(self.columns):
-            raise PubmillError(
-                f"published.options: {len(self.header)} headings in `header`, {len(self.columns)} `columns`"
-            )
 
 
 def write(examples: Sequence[Any], form: WriterOptions) -> Iterator[str]:
@@ -175,13 +131,10 @@ def write(examples: Sequence[Any], form: WriterOptions) -> Iterator[str]:
     if layout.header is not None:
         yield "\t".join(layout.header) + "\n"
     for number, example in enumerate(examples):
-        columns = layout.columns
         try:
-            cells = [WRITTEN[name](number, example, form) for name in columns]
-        except AttributeError:
-            raise PubmillError(
-                f"published.options.columns is {columns}, but a {type(example).__name__} lacks some of them"
-            ) from None
+            cells = [WRITTEN[name](number, example, form) for name in layout.columns]
+        except AttributeError as error:
+            raise PubmillError(f"published.options.columns is {layout.columns}, but {error}") from None
         if any(mark in cell for cell in cells for mark in "\t\n\r"):
             raise PubmillError(f"example {example.id} has a tab or line feed, which this form cannot contain")
         yield "\t".join(cells) + "\n"

@@ -1,4 +1,4 @@
-"""Transforms of entity mentions in a model's input: original text, dummies instead, or markers around them.
+"""Transforms of entity mentions in a model's input: dummies in their place, or markers around them.
 
 Examples store mentions as character spans; a transform is applied when a model reads them (gu2020 section
 5.2, Table 12) or when a published form is written. Standard library only.
@@ -21,10 +21,6 @@ class Transformed:
     spans: list[Span]
 
 
-def original(text: str, entities: Sequence[Entity]) -> Transformed:
-    return Transformed(text, [(entity.start, entity.end) for entity in entities])
-
-
 def dummies(text: str, entities: Sequence[Entity], types: Mapping[str, str], overlap: str) -> Transformed:
     """Replace each mention by its type's dummy (`@GENE$`), and overlapping mentions together by `overlap`.
 
@@ -43,7 +39,13 @@ def dummies(text: str, entities: Sequence[Entity], types: Mapping[str, str], ove
     for group in _overlapping(entities):
         start, end = min(entities[i].start for i in group), max(entities[i].end for i in group)
         of_each = [types[entities[i].type] for i in sorted(group)]
-        dummy = of_each[0] if len(group) == 1 else _joint_dummy(of_each, overlap)
+        dummy = of_each[0] if len(group) == 1 else overlap
+        if len(group) > 1 and "{}" in overlap:
+            if overlap.count("{}") != len(group):
+                raise PubmillError(
+                    f"{len(group)} mentions overlap; the dummy {overlap} is for {overlap.count('{}')}"
+                )
+            dummy = overlap.format(*(one.strip("@$") for one in of_each))
         pieces += [text[done:start], dummy]
         length += start - done
         for i in group:
@@ -51,15 +53,6 @@ def dummies(text: str, entities: Sequence[Entity], types: Mapping[str, str], ove
         length += len(dummy)
         done = end
     return Transformed("".join(pieces) + text[done:], [spans[i] for i in range(len(entities))])
-
-
-def _joint_dummy(of_each: Sequence[str], overlap: str) -> str:
-    count = overlap.count("{}")
-    if count not in (0, len(of_each)):
-        raise PubmillError(f"{len(of_each)} mentions overlap; the dummy {overlap} is for {count}")
-    for dummy in of_each:
-        overlap = overlap.replace("{}", dummy.strip("@$"), 1)
-    return overlap
 
 
 def _overlapping(entities: Sequence[Entity]) -> list[list[int]]:
@@ -79,10 +72,6 @@ def markers(text: str, entities: Sequence[Entity], marks: Sequence[tuple[str, st
     """Put each mention between its own pair of marks (`[E1] `, ` [/E1]`), one pair for each entity. The spans
     are those of the mentions without their own marks; if mentions nest or cross, they may contain marks of
     the other one."""
-    if len(marks) != len(entities):
-        raise PubmillError(
-            f"{len(entities)} entities but {len(marks)} pairs of marks; give one pair for each"
-        )
     # At the same position, closing marks precede opening ones; the longer mention opens first, closes last.
     openings = [(e.start, True, -e.end, i) for i, e in enumerate(entities)]
     closings = [(e.end, False, -e.start, -i) for i, e in enumerate(entities)]

@@ -27,11 +27,14 @@ BIO_LABEL = re.compile(r"O|[BI](-\S+)?")
 """A BIO (IOB2) label: `O`, or `B` or `I`, alone or with a type (`B-Disease`)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entity:
-    """A mention: characters `start` to `end` (exclusive) of its example's text; `id` is from the source."""
-
+class Strict:
+    __slots__ = ()
     __pydantic_config__ = FORBID_UNKNOWN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entity(Strict):
+    """A mention: characters `start` to `end` (exclusive) of its example's text; `id` is from the source."""
 
     start: int
     end: int
@@ -40,10 +43,8 @@ class Entity:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LabelledSentence:
+class LabelledSentence(Strict):
     """A sentence of a document, as a character span of its text, with its own labels."""
-
-    __pydantic_config__ = FORBID_UNKNOWN
 
     start: int
     end: int
@@ -51,20 +52,16 @@ class LabelledSentence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(Strict):
     """An answer text that is in the context from character `start` on."""
-
-    __pydantic_config__ = FORBID_UNKNOWN
 
     text: str
     start: int
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class WordSpan:
+class WordSpan(Strict):
     """A mention as words `first` to `after` (exclusive) of its sentence."""
-
-    __pydantic_config__ = FORBID_UNKNOWN
 
     first: int
     after: int
@@ -72,11 +69,9 @@ class WordSpan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Example:
+class Example(Strict):
     """Base class of all kinds of examples. `id` is unique in its split; `document` is the source's own
     document identifier (a PMID, a note), None if the source does not mark documents."""
-
-    __pydantic_config__ = FORBID_UNKNOWN
 
     id: str
     document: str | None

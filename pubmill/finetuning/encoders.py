@@ -1,6 +1,5 @@
 """Encoders and tokenizers that transformers can load from a folder, without network access or remote code."""
 
-import copy
 import inspect
 import math
 from collections.abc import Sequence
@@ -13,7 +12,6 @@ from torch import Tensor
 
 from pubmill.errors import PubmillError
 from pubmill.finetuning.attention_blocks import Block, sees_all_tokens, use_blocks
-from pubmill.finetuning.finetuning_job import Shared
 from pubmill.recipes import FinetuningRecipe, Precision
 from pubmill.storage.checksums import check_folder
 from pubmill.storage.encoder_checks import (
@@ -69,28 +67,18 @@ def load_encoder_tokenizer(folder: Path, words: bool = False) -> "PreTrainedToke
 
 def load_encoder(folder: Path, dropout: float, device: torch.device) -> "PreTrainedModel":
     """Return the model folder's encoder in float32, without pooler; missing weights are an error."""
-    encoder: Any = load_encoder_and_pooler(folder, dropout, device)[0]
+    encoder: Any = read_encoder(folder, dropout, device)[0]
     moved: PreTrainedModel = encoder.to(device)
     return moved
 
 
-def load_encoder_and_pooler(
-    folder: Path, dropout: float, device: torch.device, shared: Shared | None = None
+def read_encoder(
+    folder: Path, dropout: float, device: torch.device
 ) -> tuple["PreTrainedModel", torch.nn.Linear | None]:
-    """Return a copy of what `read_encoder` returns, with attention chosen for `device`. Both remain on the
-    CPU, where new weights (of a head) are drawn, so that they are equal for every device."""
-    read: tuple[Any, torch.nn.Linear | None] = (shared or Shared()).once(read_encoder, folder, dropout)
-    encoder, pooler = copy.deepcopy(read) if shared else read
-    if device.type == "cpu":
-        # With dropout, on sentences, plain attention is 1.2 times as fast on a CPU. On a GPU, transformers
-        # chooses: fused attention, or plain attention for classes without a fused one (DeBERTa).
-        use_blocks(encoder)
-    return encoder, pooler
-
-
-def read_encoder(folder: Path, dropout: float) -> tuple["PreTrainedModel", torch.nn.Linear | None]:
-    """Return the encoder, in float32 and without pooler, and its pooler's linear layer if that learnt
-    next-sentence prediction; else None (no pooler, or maybe an untrained one, as in RoBERTa's files)."""
+    """Return the encoder, in float32 and without pooler, with attention chosen for `device`, and its pooler's
+    linear layer if that learnt next-sentence prediction; else None (no pooler, or maybe an untrained one, as
+    in RoBERTa's files). Both remain on the CPU, where new weights (of a head) are drawn, so that they are
+    equal for every device."""
     check_is_model_folder(folder)
     config = load_config(folder, str(folder))
     check_encoder(config, str(folder))
@@ -105,6 +93,10 @@ def read_encoder(folder: Path, dropout: float) -> tuple["PreTrainedModel", torch
         encoder.pooler = None if optional else torch.nn.Identity()  # LayoutLM and SqueezeBERT call theirs.
     if is_causal(config):
         encoder.config.use_cache = False
+    if device.type == "cpu":
+        # With dropout, on sentences, plain attention is 1.2 times as fast on a CPU. On a GPU, transformers
+        # chooses: fused attention, or plain attention for classes without a fused one (DeBERTa).
+        use_blocks(encoder)
     new = config.model_type not in NEXT_SENTENCE or any("pooler" in key for key in missing)
     return encoder, None if pooler is None or new else pooler.dense
 

@@ -24,6 +24,11 @@ class FinetuningJob:
     split: str
     dev: str | None = "dev"
 
+    @property
+    def splits(self) -> list[str]:
+        """The splits that are read."""
+        return list(dict.fromkeys(name for name in ("train", self.dev, self.split) if name))
+
 
 @dataclass(frozen=True)
 class Shared:

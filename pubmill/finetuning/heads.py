@@ -139,40 +139,34 @@ def pooled(rows: Tensor, lengths: Sequence[int], how: Literal["max", "average", 
 class BiLstm(nn.Module):
     """A BiLSTM over the encodings of each instance, in order, and a linear layer. The recipe's `head_sizes`
     has the size of each direction; each of the two layers is preceded by dropout. Instances are packed, so
-    that neither padding nor other instances influence the result."""
+    that neither padding nor other instances influence the result.
 
-    def __init__(self, width: int, outputs: int, recipe: FinetuningRecipe) -> None:
+    The states at all encodings are scored; with `whole`, the last states of both directions, for a label of
+    the whole instance. Relations in Table 10 have such a head, without details in the paper. Our choice: all
+    tokens are read, and the last states are scored.
+    """
+
+    def __init__(self, width: int, outputs: int, recipe: FinetuningRecipe, whole: bool = False) -> None:
         super().__init__()
+        self.whole = whole
         [size] = recipe.head_sizes
         self.dropout = nn.Dropout(recipe.head_dropout)
         self.lstm = nn.LSTM(width, size, bidirectional=True)
         self.linear = linear(2 * size, outputs)
 
     def forward(self, places: Tensor, batch: Batch) -> Tensor:
-        """Return the scores (float32) of the states that `read` returns."""
+        """Return the scores (float32), one row for each encoding or instance."""
         order, packed, sizes = packing(batch.counts)
         # In float32: rounding errors would accumulate over the steps.
         with torch.autocast(places.device.type, enabled=False):
             encodings = _rows(self.dropout(places.float()), packed)
             states, (last, _) = self.lstm(PackedSequence(encodings, torch.from_numpy(sizes)))
-            read = self.read(_rows(states.data, np.argsort(packed)), last, np.argsort(order))
+            if self.whole:  # `last`: directions x instances x size
+                read = _rows(last.transpose(0, 1), np.argsort(order)).flatten(1)
+            else:
+                read = _rows(states.data, np.argsort(packed))
             scores: Tensor = self.linear(self.dropout(read))
         return scores
-
-    def read(self, states: Tensor, last: Tensor, places: Rows) -> Tensor:
-        """Return the states that are scored (rows x 2 size): those at all encodings."""
-        return states
-
-
-class SequenceBiLstm(BiLstm):
-    """BiLSTM for a label of the whole instance, from the last state of each direction. Used for relations in
-    Table 10, without details in the paper. Our choice: all tokens are read, and the last states are
-    scored."""
-
-    def read(self, states: Tensor, last: Tensor, places: Rows) -> Tensor:
-        """Concatenate the states of both directions: `last` (directions x instances x size) to instances x 2
-        size; `places`: where each instance is in `last`."""
-        return _rows(last.transpose(0, 1), places).flatten(1)
 
 
 def packing(counts: Sequence[int]) -> tuple[Rows, Rows, Rows]:

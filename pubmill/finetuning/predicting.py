@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -162,7 +162,9 @@ class Predictor:
                 of_kind.append(kind(self.working, scores, batch))
             order += indices
             sizes += self.task.sizes(batch)
-        return [_by_instance(_read(of_kind, finite), sizes, order) for of_kind in outputs]
+        places = np.argsort(order)  # in the order of the split
+        rows = [torch.split(_read(of_kind, finite), sizes) for of_kind in outputs]
+        return [[of_kind[place] for place in places] for of_kind in rows]
 
     def _batch(self, instances: Sequence[Instance], every: bool = False) -> Batch:
         """Pad instances to a width that suits the device and the encoder; `every`: read every position."""
@@ -174,12 +176,6 @@ class Predictor:
             return self.fixed_width
         width = -(-longest // self.execution.width) * self.execution.width
         return min(width, max(longest, self.longest_input))
-
-
-def _by_instance(outputs: Tensor, sizes: list[int], order: list[int]) -> list[Tensor]:
-    """Return the rows of each instance, in the order of the split."""
-    parts = zip(order, torch.split(outputs, sizes), strict=True)
-    return [output for _, output in sorted(parts, key=itemgetter(0))]
 
 
 def _read(outputs: Sequence[Tensor], finite: Tensor) -> Tensor:

@@ -2,13 +2,13 @@
 in a text is text."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from tokenizers import Tokenizer
+from tokenizers import Encoding, Tokenizer
 
 from pubmill.errors import PubmillError
 from pubmill.examples.vocab_tokenizers import text_tokenizer
@@ -86,22 +86,15 @@ class Reader:
 
     def subwords(self, texts: Sequence[str]) -> list[Subwords]:
         """Return the subwords of each text, without truncation."""
-        subwords: list[Subwords] = []
-        for start in range(0, len(texts), CHUNK):
-            chunk = list(texts[start : start + CHUNK])
-            for text, read in zip(
-                chunk, self._of_text.encode_batch(chunk, add_special_tokens=False), strict=True
-            ):
-                subwords.append(Subwords(read.ids, [_trim_span(text, *span) for span in read.offsets]))
-        return subwords
+        return [
+            Subwords(read.ids, [_trim_span(text, *span) for span in read.offsets])
+            for text, read in zip(texts, self._encoded(texts), strict=True)
+        ]
 
-    def subwords_of_words(self, sentences: Sequence[list[str]]) -> list[list[list[int]]]:
-        return self._subwords_after(self._space, sentences)
-
-    def misread_words(self, sentences: Sequence[list[str]]) -> list[str]:
-        """Return the words that have other subwords than in the text of their sentence; none if each is read
-        alone."""
-        return [] if self._words == "alone" else self._misread_after(self._space, sentences)
+    def _encoded(self, inputs: Sequence[Any], words: bool = False) -> Iterator[Encoding]:
+        for start in range(0, len(inputs), CHUNK):
+            chunk = list(inputs[start : start + CHUNK])
+            yield from self._of_text.encode_batch(chunk, is_pretokenized=words, add_special_tokens=False)
 
     @cached_property
     def _space(self) -> str:
@@ -109,13 +102,18 @@ class Reader:
         themselves (WordPiece, SentencePiece), a space for those that read it as a part of the word."""
         if self._words == "alone":
             return ""
-        return min(("", " "), key=lambda space: len(self._misread_after(space, [PROBE])))
+        return min(("", " "), key=lambda space: len(self.misread_words([PROBE], space)))
 
-    def _misread_after(self, space: str, sentences: Sequence[list[str]]) -> list[str]:
+    def misread_words(self, sentences: Sequence[list[str]], after: str | None = None) -> list[str]:
+        """Return the words that have other subwords than in the text of their sentence; none if each is read
+        alone. `after`: as in `subwords_of_words`."""
+        if self._words == "alone":
+            return []
+        space = self._space if after is None else after
         misread: list[str] = []
         sentences = [words for words in sentences if words]
         texts = [space + " ".join(words) for words in sentences]
-        read = self._subwords_after(space, sentences)
+        read = self.subwords_of_words(sentences, space)
         for words, alone, text in zip(sentences, read, self.subwords(texts), strict=True):
             if [piece for pieces in alone for piece in pieces] == text.ids:
                 continue
@@ -126,18 +124,19 @@ class Reader:
             misread += [word for word, *both in zip(words, alone, joined, strict=True) if both[0] != both[1]]
         return misread
 
-    def _subwords_after(self, space: str, sentences: Sequence[list[str]]) -> list[list[list[int]]]:
-        """Return the subword ids of each word, read after `space`."""
+    def subwords_of_words(
+        self, sentences: Sequence[list[str]], after: str | None = None
+    ) -> list[list[list[int]]]:
+        """Return the subword ids of each word, read `after` a text, by default what the tokenizer needs."""
+        space = self._space if after is None else after
+        spaced = [[space + word for word in words] for words in sentences]
         encoded: list[list[list[int]]] = []
-        for start in range(0, len(sentences), CHUNK):
-            chunk = [[space + word for word in words] for words in sentences[start : start + CHUNK]]
-            batch = self._of_text.encode_batch(chunk, is_pretokenized=True, add_special_tokens=False)
-            for words, read in zip(chunk, batch, strict=True):
-                pieces: list[list[int]] = [[] for _ in words]
-                for word, piece in zip(read.word_ids, read.ids, strict=True):
-                    if word is not None:
-                        pieces[word].append(piece)
-                encoded.append(pieces)
+        for words, read in zip(sentences, self._encoded(spaced, words=True), strict=True):
+            pieces: list[list[int]] = [[] for _ in words]
+            for word, piece in zip(read.word_ids, read.ids, strict=True):
+                if word is not None:
+                    pieces[word].append(piece)
+            encoded.append(pieces)
         return encoded
 
     def framed(self, first: list[int], second: list[int] | None = None) -> tuple[list[int], list[int] | None]:

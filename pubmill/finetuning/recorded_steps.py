@@ -15,8 +15,7 @@ from torch import Tensor
 
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Batch
-from pubmill.finetuning.parameter_groups import Place
-from pubmill.finetuning.weight_updates import RecordableAdam
+from pubmill.finetuning.weight_updates import Place, RecordableAdam
 from pubmill.messages.progress import report_slower
 
 Made = TypeVar("Made")

@@ -1,22 +1,27 @@
-"""Fine-tuning run: a model, a dataset and a seed give predictions for a split."""
+"""Fine-tuning runs: a model, a dataset and a seed give predictions for a split. One process trains all seeds
+of a run, and loads torch, the model and its data once."""
 
 import copy
+import gc
+import hashlib
 import time
+import traceback
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from pubmill.errors import PubmillError
+from pubmill.errors import PubmillError, StopRequestedError
 from pubmill.examples.kinds import Example
 from pubmill.finetuning import encoders, task_models
 from pubmill.finetuning.finetuning_job import FinetuningJob, Shared, read_split, split_path
 from pubmill.finetuning.heads import PoolerLayers, TaskModel
 from pubmill.finetuning.inputs import EncodedSplit
-from pubmill.finetuning.lasting_errors import TrainingFailedError, lasting_errors
+from pubmill.finetuning.lasting_errors import TrainingFailedError, lasting_errors, reason_of
 from pubmill.finetuning.predicting import DivergenceError, choose_device, make_reader
 from pubmill.finetuning.tasks import TASKS
 from pubmill.finetuning.tasks.task import Task
@@ -24,11 +29,22 @@ from pubmill.finetuning.trainer import FinetuningProgress, Trainer
 from pubmill.hardware.provenance import provenance
 from pubmill.hardware.torch_setup import cuda_settings
 from pubmill.messages.progress import report_progress
+from pubmill.metrics.run_manifests import write_manifest
 from pubmill.recipes import FinetuningRecipe
-from pubmill.recipes.reading import as_values
-from pubmill.storage.checksums import check_folder, folder_sha256, write_predictions
-from pubmill.storage.files import sha256
+from pubmill.recipes.reading import as_json, as_values
+from pubmill.storage.blocks import MADE_FROM
+from pubmill.storage.checksums import (
+    REPORT,
+    check_folder,
+    folder_sha256,
+    is_as_written,
+    is_whole,
+    report_of,
+    write_predictions,
+)
+from pubmill.storage.files import read_json, sha256
 from pubmill.storage.privacy import PUBLIC, access_of
+from pubmill.storage.result_paths import PREDICTIONS
 from pubmill.storage.training_reports import (
     MadeWith,
     RunIdentity,
@@ -36,13 +52,6 @@ from pubmill.storage.training_reports import (
     TrainingReport,
     WrittenReport,
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Data:
-    train: list[Example]
-    dev: list[Example] | None
-    wanted: list[Example]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,18 +70,69 @@ class Run(Outcome):
     model: TaskModel
 
 
-@dataclass(frozen=True)
-class Trained:
-    """A trained model and its history: `refit` is the progress on train and dev, if any. `wanted`: the split
-    to predict. `encoded`: counts of changes that were needed to encode examples. `head_from_start`: whether
-    the head started from the previous model's weights; None if that was no task model."""
+def train_seeds(
+    jobs: Mapping[str, FinetuningJob],
+    manifest: Path,
+    *,
+    keep: Mapping[str, Path],
+    version: Sequence[int],
+    searched: Iterable[str] = (),
+    search_failed: str | None = None,
+) -> None:
+    """Train all jobs that are not done, in order, and write the manifest. Each seed's files are written whole
+    as soon as it is done, with a digest of all that decides them, and are the same as when trained alone.
 
-    trainer: Trainer
-    progress: FinetuningProgress
-    refit: FinetuningProgress | None
-    wanted: EncodedSplit
-    encoded: dict[str, int]
-    head_from_start: bool | None
+    `jobs`: stem of the files below the manifest's folder -> fine-tuning; all have one model and dataset.
+    `keep`: stem -> folder for the task model. `version`: that of the stage. `search_failed`: why all trials
+    of a search failed, so that nothing is trained; `searched`: the recipe's keys that it was to decide. A
+    training that would fail again is an outcome like others. Any other error ends the program; what is done
+    stays. The `PubmillError` says what that is.
+    """
+    shared, done = Shared(), list[str]()
+    for stem, job in jobs.items():
+        read_data(job, shared)
+        identity = {**run_identity(job, shared), "search_failed": search_failed}
+        decides = as_json({"version": list(version), "recipe": job.recipe, **identity})
+        made_from = hashlib.sha256(decides.encode()).hexdigest()
+        predictions, folder = manifest.parent / f"{stem}{PREDICTIONS}", keep.get(stem)
+        if _is_done(predictions, made_from, folder):
+            report_progress(f"{stem} is done")
+        else:
+            try:
+                if search_failed is not None:
+                    outcome = not_chosen(job, searched, search_failed, shared)
+                else:
+                    outcome = finetune_or_fail(job, shared)
+                write_outcome(outcome, job, predictions, folder, made_from)
+            except StopRequestedError:
+                raise
+            except Exception as error:
+                if not isinstance(error, PubmillError):
+                    traceback.print_exc()
+                why = reason_of(error, public=access_of(job.dataset) == PUBLIC)
+                kept = f"Done, and kept: {', '.join(done)}" if done else "Nothing is done yet"
+                raise PubmillError(
+                    f"{manifest}: {stem} could not be trained: {why}. {kept}. The same command goes on with "
+                    f"{stem}"
+                ) from None
+            del outcome
+            gc.collect()
+            torch.cuda.empty_cache()
+        done.append(stem)
+    write_manifest(manifest, done, keep)
+
+
+def _is_done(predictions: Path, made_from: str, folder: Path | None) -> bool:
+    """Return whether a seed's files are there and whole, and made from the same; `folder`: that of the task
+    model which is also needed. What is damaged is not done."""
+    try:
+        report = report_of(predictions)
+        same = report.get(MADE_FROM) == made_from and predictions.is_file()
+        if not same or not is_as_written(predictions, report):
+            return False
+        return not folder or (is_whole(folder) and read_json(folder / REPORT).get(MADE_FROM) == made_from)
+    except PubmillError:
+        return False
 
 
 def finetune(job: FinetuningJob, shared: Shared | None = None) -> Outcome:
@@ -90,22 +150,46 @@ def finetune(job: FinetuningJob, shared: Shared | None = None) -> Outcome:
         return _outcome_without_training(job, shared, failed)
     device = choose_device()
     with lasting_errors(public=access_of(job.dataset) == PUBLIC):
-        trained = _train(job, data, device, shared)
-        trainer, task = trained.trainer, trained.trainer.task
-        diverged = (trained.refit or trained.progress).diverged
-        predictions, failed = _predict(trainer, trained.wanted, diverged)
+        trainer, from_start = _make_trainer(job, data["train"], device, shared)
+        train = _encoded(trainer, "train", data["train"], shared, learn=True)
+        dev = _encoded(trainer, "dev", data[job.dev], shared) if job.dev else None
+        wanted = _encoded(trainer, "wanted", data[job.split], shared)
+        encoded: Counter[str] = Counter()
+        for split in filter(None, (train, dev, wanted)):
+            encoded.update(split.encoded.counts)
+        if done := [f"{name.replace('_', ' ')}: {count}" for name, count in sorted(encoded.items()) if count]:
+            report_progress(", ".join(done))
+        trainer.task.prepare(data["train"], train.encoded.instances)
+        progress, refit = trainer.train(train, dev), None
+        if job.recipe.train_on == "train+dev" and not progress.diverged:
+            # For as many passes as were best on dev (tinn2021 section 3.6).
+            assert progress.best and job.dev
+            passes = progress.best[0] / progress.steps_per_epoch
+            del trainer  # Two models, two optimisers and the best weights would not fit on a GPU together.
+            progress.best_weights.clear()
+            learnt = [*data["train"], *data[job.dev]]
+            recipe = replace(job.recipe, keep="last", evaluate_every=None, train_on="train")
+            trainer, _ = _make_trainer(replace(job, recipe=recipe), learnt, device, shared)
+            both = _encoded(trainer, "train+dev", learnt, shared, learn=True)
+            trainer.task.prepare(learnt, both.encoded.instances)
+            refit = trainer.train(both, None, passes)
+        task, predicted, failed = trainer.task, [None] * len(wanted.examples), "nan"
+        with suppress(DivergenceError):
+            if not (refit or progress).diverged:
+                predicted, failed = trainer.predict(wanted), None
+        rows = [task.row(*both) for both in zip(wanted.examples, predicted, strict=True)]
     report: TrainingReport = {
-        **_training_course(job.recipe, trained.progress, trained.refit),
+        **_training_course(job.recipe, progress, refit),
         **_run_provenance(trainer),
         **asked,
-        "head_from_start": trained.head_from_start,
+        "head_from_start": from_start,
         "max_length": task.reader.max_length,
         "labels": task.labels,
-        "encoded": trained.encoded,
+        "encoded": dict(encoded),
         "failed": failed,
         "seconds": round(time.monotonic() - started, 3),
     }
-    return Run(task=task, model=trainer.model, predictions=predictions, report=report)
+    return Run(task=task, model=trainer.model, predictions=rows, report=report)
 
 
 def finetune_or_fail(job: FinetuningJob, shared: Shared | None = None) -> Outcome:
@@ -140,46 +224,14 @@ def write_outcome(
     write_predictions(predictions, outcome.predictions, report)
 
 
-def read_data(job: FinetuningJob, shared: Shared) -> Data:
+def read_data(job: FinetuningJob, shared: Shared) -> dict[str, list[Any]]:
     """Return the examples of the splits that a job reads; a `PubmillError` if one of them is missing."""
-    recipe, dataset, dev = job.recipe, job.dataset, job.dev
-    kind = TASKS[recipe.task].kind
-    if dev is None and recipe.keep == "best":
-        raise PubmillError(f"{dataset}: no dev to choose the best weights by; the recipe needs keep: last")
-    splits = {name: shared.once(read_split, dataset, name, kind) for name in _splits(job)}
-    return Data(train=splits["train"], dev=splits[dev] if dev else None, wanted=splits[job.split])
-
-
-def _splits(job: FinetuningJob) -> list[str]:
-    return list(dict.fromkeys(name for name in ("train", job.dev, job.split) if name))
-
-
-def _train(job: FinetuningJob, data: Data, device: torch.device, shared: Shared) -> Trained:
-    """Train, and train again if the recipe requires it; a diverged training is not repeated."""
-    trainer, from_start = _make_trainer(job, data.train, device, shared)
-    train = _encoded(trainer, "train", data.train, shared, learn=True)
-    known = _encoded(trainer, "dev", data.dev, shared) if data.dev else None
-    wanted = _encoded(trainer, "wanted", data.wanted, shared)
-    encoded: Counter[str] = Counter()
-    for split in filter(None, (train, known, wanted)):
-        encoded.update(split.encoded.counts)
-    if done := [f"{name.replace('_', ' ')}: {count}" for name, count in sorted(encoded.items()) if count]:
-        report_progress(", ".join(done))
-    trainer.task.prepare(data.train, train.encoded.instances)
-    progress, refit = trainer.train(train, known), None
-    if job.recipe.train_on == "train+dev" and not progress.diverged:
-        # For as many passes as were best on dev (tinn2021 section 3.6).
-        assert progress.best
-        passes = progress.best[0] / progress.steps_per_epoch
-        del trainer  # Two models, two optimisers and the best weights would not fit on a GPU together.
-        progress.best_weights.clear()
-        learnt = [*data.train, *(data.dev or [])]
-        recipe = replace(job.recipe, keep="last", evaluate_every=None, train_on="train")
-        trainer, _ = _make_trainer(replace(job, recipe=recipe), learnt, device, shared)
-        both = _encoded(trainer, "train+dev", learnt, shared, learn=True)
-        trainer.task.prepare(learnt, both.encoded.instances)
-        refit = trainer.train(both, None, passes)
-    return Trained(trainer, progress, refit, wanted, dict(encoded), from_start)
+    kind = TASKS[job.recipe.task].kind
+    if job.dev is None and job.recipe.keep == "best":
+        raise PubmillError(
+            f"{job.dataset}: no dev to choose the best weights by; the recipe needs keep: last"
+        )
+    return {name: shared.once(read_split, job.dataset, name, kind) for name in job.splits}
 
 
 def _encoded(
@@ -200,7 +252,7 @@ def _make_trainer(
     recipe, model = job.recipe, job.model
     shared = shared or Shared()
     tokenizer = copy.deepcopy(shared.once(encoders.load_encoder_tokenizer, model, recipe.spaced_words))
-    encoder, pooler = encoders.load_encoder_and_pooler(model, recipe.dropout, device, shared)
+    encoder, pooler = copy.deepcopy(shared.once(encoders.read_encoder, model, recipe.dropout, device))
     reader = make_reader(recipe, tokenizer, encoder)
     kind = TASKS[recipe.task]
     task = kind(recipe, reader, kind.labels_of(recipe, learnt))
@@ -217,19 +269,6 @@ def _make_trainer(
     return Trainer(recipe, task, TaskModel(encoder, head).to(device), job.seed), from_start
 
 
-def _predict(
-    predictor: Trainer, wanted: EncodedSplit, diverged: bool
-) -> tuple[list[dict[str, Any]], str | None]:
-    """Return the lines of predictions, and the reason of a failure; failed predictions are null."""
-    predicted, failed = [None] * len(wanted.examples), "nan" if diverged else None
-    try:
-        if not diverged:
-            predicted = predictor.predict(wanted)
-    except DivergenceError:
-        failed = "nan"
-    return [predictor.task.row(*both) for both in zip(wanted.examples, predicted, strict=True)], failed
-
-
 def run_identity(job: FinetuningJob, shared: Shared) -> RunIdentity:
     """Return what is trained, by names and hashes."""
     check_folder(job.model)  # before errors of the training, which are recorded as results
@@ -239,7 +278,7 @@ def run_identity(job: FinetuningJob, shared: Shared) -> RunIdentity:
         "dev_split": job.dev,
         "model": task_models.base_model(job.model),
         "model_sha256": shared.once(folder_sha256, job.model),
-        "data_sha256": {name: shared.once(sha256, split_path(job.dataset, name)) for name in _splits(job)},
+        "data_sha256": {name: shared.once(sha256, split_path(job.dataset, name)) for name in job.splits},
         "start_failed": task_models.start_failed(job.model),
         "search_failed": None,
     }
@@ -258,7 +297,7 @@ def _outcome_without_training(job: FinetuningJob, shared: Shared, failed: str) -
         "failed": failed,
         "seconds": 0.0,
     }
-    wanted, key = read_data(job, shared).wanted, TASKS[job.recipe.task].key
+    wanted, key = read_data(job, shared)[job.split], TASKS[job.recipe.task].key
     return Outcome(predictions=[{"id": example.id, key: None} for example in wanted], report=report)
 
 

@@ -37,6 +37,21 @@ def task_model_card(name: str, report: Mapping[str, Any], dataset: Path, standar
     data = str(card.get("dataset", dataset.name))
     machine = {key: value for key, value in report["hardware"].items() if value not in (None, [])}
     made_with = {"commit": report["commit"], "python": report["python"], **report["packages"], **machine}
+    dev, losses = report["dev"], report["loss_by_epoch"]
+    training = {
+        f"{dev['metric']} on dev": dev["best"],
+        "step of it": dev["best_step"],
+        "steps": report["steps"],
+        "steps on train and dev": report["steps_on_train_and_dev"],
+        "max length": report["max_length"],
+        "labels": len(report["labels"]),
+        "mean loss of the last epoch": losses[-1] if losses else None,
+        "seconds": report["seconds"],
+        "head continues that of the model before": report["head_from_start"],
+        "failure of the model before": report["start_failed"],
+        "pretrained model, sha256": report["model_sha256"],
+        **{f"{split}, sha256": value for split, value in sorted(report["data_sha256"].items())},
+    }
     command = commands.pubmill("predict", "FOLDER", "FILE", "FILE")
     loaded = "transformers loads its encoder with `AutoModel`; its head is pubmill's."
     if standard:
@@ -50,7 +65,7 @@ def task_model_card(name: str, report: Mapping[str, Any], dataset: Path, standar
         f"{loaded} `{command}` of pubmill predicts with it.",
         f"## Intended use and limits\n\n{LIMITS}",
         f"## Licence\n\n{LICENCE}",
-        _markdown_table("Training", _training_fields(report)),
+        _markdown_table("Training", training),
         _markdown_table("Recipe", report["recipe"]),
         _markdown_table("Made with", made_with),
     ]
@@ -81,24 +96,6 @@ def _metadata(name: str, report: Mapping[str, Any], data: str) -> str:
         **access,
     )
     return f"---\n{metadata.to_yaml()}\n---"
-
-
-def _training_fields(report: Mapping[str, Any]) -> dict[str, object]:
-    dev = report["dev"]
-    return {
-        f"{dev['metric']} on dev": dev["best"],
-        "step of it": dev["best_step"],
-        "steps": report["steps"],
-        "steps on train and dev": report["steps_on_train_and_dev"],
-        "max length": report["max_length"],
-        "labels": len(report["labels"]),
-        "mean loss of the last epoch": report["loss_by_epoch"][-1] if report["loss_by_epoch"] else None,
-        "seconds": report["seconds"],
-        "head continues that of the model before": report["head_from_start"],
-        "failure of the model before": report["start_failed"],
-        "pretrained model, sha256": report["model_sha256"],
-        **{f"{split}, sha256": value for split, value in sorted(report["data_sha256"].items())},
-    }
 
 
 def _markdown_table(title: str, values: Mapping[str, object]) -> str:

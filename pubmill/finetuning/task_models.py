@@ -9,7 +9,7 @@ text of the dataset.
 import copy
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 import torch
 from safetensors import SafetensorError
@@ -28,6 +28,7 @@ from pubmill.finetuning.tasks import TASKS
 from pubmill.finetuning.tasks.task import Task
 from pubmill.metrics.collapse import failure_of
 from pubmill.recipes import FinetuningRecipe, build
+from pubmill.recipes.recipe_types import StrictRecipe
 from pubmill.storage.checksums import REPORT, write_folder_sums
 from pubmill.storage.encoder_checks import reported
 from pubmill.storage.files import read_json, sealed, write_json, writing_folder
@@ -49,13 +50,13 @@ TOLERANCE = 1e-4
 """Largest difference between scores of transformers' class and ours, due to other shapes of products."""
 
 
-class TaskModelFacts(TypedDict):
+class TaskModelFacts(StrictRecipe):
     """Content of `pubmill.json`. `argument_types`: pairs of types that a relation may have in new text."""
 
     format: int
-    recipe: dict[str, Any]
+    recipe: FinetuningRecipe
     labels: list[str]
-    argument_types: list[list[str]]
+    argument_types: list[tuple[str, str]]
 
 
 def keep(folder: Path, task: Task[Any], model: TaskModel, report: TrainingReport, dataset: Path) -> None:
@@ -75,13 +76,8 @@ def keep(folder: Path, task: Task[Any], model: TaskModel, report: TrainingReport
         tokenizer = copy.deepcopy(task.reader.tokenizer)
         tokenizer.model_max_length = task.reader.max_length  # where transformers truncates
         tokenizer.save_pretrained(temporary)
-        facts: TaskModelFacts = {
-            "format": FORMAT,
-            "recipe": report["recipe"],
-            "labels": task.labels,
-            "argument_types": _argument_types(task, dataset),
-        }
-        write_json(temporary / FACTS, facts)
+        facts = {"format": FORMAT, "recipe": report["recipe"], "labels": task.labels}
+        write_json(temporary / FACTS, {**facts, "argument_types": _argument_types(task, dataset)})
         card = task_model_card(folder.name, labelled, dataset, type(standard).__name__ if standard else None)
         (temporary / "README.md").write_text(card, encoding="utf-8")
         _check_saved_model(temporary, model, task.reader)
@@ -99,13 +95,13 @@ def load_task_model(folder: Path, device: torch.device) -> Predictor:
     """Return the model of a task model folder, ready to predict; a `PubmillError` names the folder."""
     try:
         facts = read_facts(folder)
-        recipe = build(FinetuningRecipe, facts["recipe"], str(folder / FACTS))
+        recipe = facts.recipe
         encoders.check_is_model_folder(folder)
         check_folder_in_place(folder)
         with reported(f"{folder} can't be loaded as a task model; get or keep it again"):
             encoder = encoders.load_encoder(folder, recipe.dropout, device)
             tokenizer = encoders.load_encoder_tokenizer(folder, words=recipe.spaced_words)
-            task = TASKS[recipe.task](recipe, make_reader(recipe, tokenizer, encoder), facts["labels"])
+            task = TASKS[recipe.task](recipe, make_reader(recipe, tokenizer, encoder), facts.labels)
             model = TaskModel(encoder, task.head(encoders.encoding_size(encoder)))
             _load_head(model.head, folder)
             return Predictor(recipe, task, model.to(device))
@@ -123,9 +119,8 @@ def continue_head(head: torch.nn.Module, task: Task[Any], folder: Path) -> bool 
     if not (folder / FACTS).is_file():
         return None
     facts = read_facts(folder)
-    before = build(FinetuningRecipe, facts["recipe"], str(folder / FACTS))
-    settings = all(getattr(before, name) == getattr(task.recipe, name) for name in HEAD_SETTINGS)
-    if not settings or (facts["labels"] != task.labels and task.recipe.task != "span"):
+    settings = all(getattr(facts.recipe, name) == getattr(task.recipe, name) for name in HEAD_SETTINGS)
+    if not settings or (facts.labels != task.labels and task.recipe.task != "span"):
         return False
     _load_head(head, folder)
     return True
@@ -153,17 +148,7 @@ def read_facts(folder: Path) -> TaskModelFacts:
     facts: Any = read_json(path)
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         raise PubmillError(f"{path}: its format is not {FORMAT}, the one that this version of pubmill reads")
-    types: Any = facts.get("argument_types")
-    if not isinstance(facts.get("recipe"), dict) or not _are_texts(facts.get("labels")):
-        raise PubmillError(f"{path}: it must have a recipe and a list of labels; keep the model again")
-    if not isinstance(types, list) or not all(_are_texts(pair) and len(pair) == 2 for pair in types):
-        raise PubmillError(f"{path}: argument_types must be a list of pairs of types; keep the model again")
-    checked: TaskModelFacts = facts  # type: ignore[assignment]
-    return checked
-
-
-def _are_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+    return build(TaskModelFacts, facts, f"{path} (keep the model again)")
 
 
 def base_model(folder: Path) -> str:
@@ -242,13 +227,13 @@ def _probe_batch(reader: Reader, encoder: "PreTrainedModel") -> Batch:
     return collate(instances, reader.pad, encoder.device)
 
 
-def _argument_types(task: Task[Any], dataset: Path) -> list[list[str]]:
+def _argument_types(task: Task[Any], dataset: Path) -> list[tuple[str, str]]:
     """Return the types of relation arguments in train, which define the candidate pairs in new text."""
     if task.kind is not SequenceExample:
         return []
     examples: Sequence[SequenceExample] = read_split(dataset, "train", SequenceExample)
-    pairs = {tuple(entity.type for entity in example.entities) for example in examples}
-    return sorted(list(pair) for pair in pairs if len(pair) == 2)
+    pairs = [[entity.type for entity in example.entities] for example in examples]
+    return sorted({(pair[0], pair[1]) for pair in pairs if len(pair) == 2})
 
 
 @torch.inference_mode()

@@ -23,11 +23,17 @@ from pubmill.finetuning.inputs import (
 )
 from pubmill.finetuning.lasting_errors import MachineError
 from pubmill.finetuning.losses import IGNORED
-from pubmill.finetuning.parameter_groups import GroupedAdam, place_of
 from pubmill.finetuning.predicting import DivergenceError, Predictor, tokens_at_once
 from pubmill.finetuning.recorded_steps import RecordedSteps, Recorder, cuda_recorder
 from pubmill.finetuning.tasks.task import Task
-from pubmill.finetuning.weight_updates import RecordableAdam, Update, compile_update, refresh
+from pubmill.finetuning.weight_updates import (
+    GroupedAdam,
+    RecordableAdam,
+    Update,
+    compile_update,
+    place_of,
+    refresh,
+)
 from pubmill.hardware.torch_setup import autocast, to_device
 from pubmill.messages.progress import report_progress
 from pubmill.recipes import FinetuningRecipe
@@ -243,8 +249,8 @@ class Trainer(Predictor):
                 continue
             with autocast(self.device, self.precision):
                 encodings = self.working.encode(batch.inputs, batch.blocks)
-            loss = self._loss(encodings, batch, targets) * share
-            self.optimiser.backward(loss)
+            loss = loss_of(self.task, self.working, self.precision, encodings, batch, targets) * share
+            self.optimiser.scaling.backward(loss)
             updated = self.optimiser.finish(place)
             losses.append(loss.detach())
         whole = sum(losses[1:], losses[0])
@@ -259,9 +265,6 @@ class Trainer(Predictor):
             rows = targets.new_full((batch.ids.numel(),), IGNORED)
             targets = rows.index_copy(0, flat_places(instances, batch.ids.shape[1]), targets)
         return batch, to_device(targets, self.device)
-
-    def _loss(self, encodings: Tensor, batch: Batch, targets: Tensor) -> Tensor:
-        return loss_of(self.task, self.working, self.precision, encodings, batch, targets)
 
 
 def loss_of(

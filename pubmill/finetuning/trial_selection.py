@@ -15,8 +15,8 @@ trials. For data without a dev split (lewis2020 section 5.2)."""
 
 FOUND = ("mean_dev", "trials", "failed")
 """Fields of a considered point besides its values."""
-NEEDED = ("recipe", "data_sha256", "model", "seed", "dev", "failed")
-"""Fields that are read from a trial's training.json."""
+NEEDED = {"recipe": dict, "data_sha256": dict, "dev": dict, "model": object, "seed": object, "failed": object}
+"""Fields that are read from a trial's training.json, and their types."""
 
 Training = tuple[Path, Mapping[str, Any]]
 """A trial's training.json and its content."""
@@ -54,12 +54,12 @@ def select(trials: Iterable[Training], decides: Sequence[str]) -> Selection:
         mean = sum(scores) / len(scores) if scores else None
         failed = len(tried) - len(scores)
         considered.append({**point, "mean_dev": mean, "trials": len(tried), "failed": failed})
-    candidates = [number for number, point in enumerate(considered) if point["mean_dev"] is not None]
-    if not candidates:
+    scored = [number for number, point in enumerate(considered) if point["mean_dev"] is not None]
+    if not scored:
         reason = failure_of(points[0][1][0][1])
         return {"chosen": None, "failed": reason, "mean_dev": None, "considered": considered}
-    rank = {number: (-considered[number]["failed"], considered[number]["mean_dev"]) for number in candidates}
-    best = max(candidates, key=rank.__getitem__)  # The first of equals.
+    # The first of equals.
+    best = max(scored, key=lambda number: (-considered[number]["failed"], considered[number]["mean_dev"]))
     chosen, tried = points[best]
     if STEPS in decides:
         steps = _dev_values(tried, "best_step")
@@ -71,32 +71,15 @@ def select(trials: Iterable[Training], decides: Sequence[str]) -> Selection:
 def read_choice(path: Path) -> tuple[Point, str | None]:
     """Return the chosen values for the recipe, and why all trials failed, else None. If all trials failed,
     the values are those of the first trial, because the recipe must still be valid."""
-    selected = read_json(path)
-    chosen = chosen_values(path, selected)
-    if chosen is not None:
-        return chosen, None
-    return first_tried(path, selected), str(selected["failed"])
-
-
-def chosen_values(path: Path, selected: Any) -> Point | None:
-    """Return the values that a selected.json decides; None if all trials failed. Raises a `PubmillError` for
-    other files."""
+    selected: Any = read_json(path)
     record = selected if isinstance(selected, dict) else {}
-    chosen = record.get("chosen")
-    if chosen is None and isinstance(record.get("failed"), str):
-        return None
-    if not isinstance(chosen, dict):
-        raise PubmillError(f'{path} has no "chosen" values; the stage choose writes such a file')
-    return chosen
-
-
-def first_tried(path: Path, selected: Any) -> Point:
-    """Return the first point that a selected.json considers, as example values of the searched keys."""
-    considered = selected.get("considered")
+    chosen, failed, considered = (record.get(key) for key in ("chosen", "failed", "considered"))
+    if isinstance(chosen, dict):
+        return chosen, None
     first = considered[0] if isinstance(considered, list) and considered else None
-    if not isinstance(first, dict):
-        raise PubmillError(f"{path} has no points considered; the stage choose writes such a file")
-    return {key: value for key, value in first.items() if key not in FOUND}
+    if not isinstance(failed, str) or not isinstance(first, dict):
+        raise PubmillError(f'{path} has no "chosen" values; the stage choose writes such a file')
+    return {key: value for key, value in first.items() if key not in FOUND}, failed
 
 
 def _group_by_point(
@@ -105,12 +88,10 @@ def _group_by_point(
     """Group the trials by point, in the order in which points first appear."""
     points: dict[str, tuple[Point, list[Training]]] = {}
     for path, training in trials:
-        lacks = [key for key in NEEDED if not isinstance(training, dict) or key not in training]
-        objects = () if lacks else ("recipe", "data_sha256", "dev")
-        wrong = [key for key in objects if not isinstance(training[key], dict)]
-        if lacks or wrong:
-            what = f"has no {', '.join(lacks)}" if lacks else f"must have objects as {', '.join(wrong)}"
-            raise PubmillError(f"{path} {what}, so it is no training.json of a trial; run the trial again")
+        known = training if isinstance(training, dict) else {}
+        if lacks := [key for key, form in NEEDED.items() if not isinstance(known.get(key, ...), form)]:
+            fault = f"has no {', '.join(lacks)}, or of another form"
+            raise PubmillError(f"{path} {fault}, so it is no training.json of a trial; run the trial again")
         values = training["recipe"]
         if unknown := [key for key in searched if key not in values]:
             raise PubmillError(

@@ -9,8 +9,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from pubmill.finetuning.parameter_groups import BETA1, BETA2
-from pubmill.finetuning.weight_updates import MULTIPLE
+from pubmill.finetuning.weight_updates import BETA1, BETA2, MULTIPLE
 
 BLOCK = 1024
 

@@ -52,8 +52,6 @@ ATTRIBUTES = {
     "location": ("offset", "length"),
     "node": ("refid", "role"),
 }
-_LEAF_ATTRIBUTES = {"infon": {"key"}}
-"""Attributes of elements that contain text."""
 NUMBERS = ("offset", "length")
 IDENTIFIERS = ("identifier", "MESH", "concept", "id")
 """Infons that hold the concepts of an annotation; their key differs by corpus."""
@@ -127,17 +125,14 @@ def _from_xml(element: etree._Element, path: Path) -> Node:
             )
         if child.tag in LISTS:
             made.setdefault(LISTS[child.tag], []).append(_from_xml(child, path))
-        elif len(child) or set(child.attrib) - _LEAF_ATTRIBUTES.get(child.tag, set()):
-            raise PubmillError(f"{path}:{child.sourceline}: `{child.tag}` must contain only text")
-        elif child.tag in made:
-            raise PubmillError(f"{path}:{child.sourceline}: a second `{child.tag}`; BioC's `{tag}` has one")
-        elif child.tag == "infon":
-            infons, key = made.setdefault("infons", {}), child.get("key")
-            if key is None or key in infons:
-                raise PubmillError(f"{path}:{child.sourceline}: each infon needs a unique key")
-            infons[key] = child.text or ""
-        else:
-            made[child.tag] = _parse_number(child.tag, child.text or "", f"{path}:{child.sourceline}")
+            continue
+        place, is_infon = f"{path}:{child.sourceline}", child.tag == "infon"
+        key, holder = (child.get("key"), made.setdefault("infons", {})) if is_infon else (child.tag, made)
+        if len(child) or set(child.attrib) != ({"key"} if is_infon else set()) or key in holder:
+            raise PubmillError(
+                f"{place}: `{child.tag}` must contain only text, and occur once (an infon once a `key`)"
+            )
+        holder[key] = _parse_number(child.tag, child.text or "", place)
     return made
 
 

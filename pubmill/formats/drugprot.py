@@ -1,8 +1,9 @@
-"""DrugProt's tables (BioCreative VII, track 1), as ChemProt's: abstracts, entities and relations.
+"""Tables of DrugProt (BioCreative VII, track 1) and ChemProt: abstracts, entities and relations.
 
     PMID <tab> title <tab> abstract
     PMID <tab> T1 <tab> type <tab> start <tab> end <tab> text
-    PMID <tab> type <tab> Arg1:T1 <tab> Arg2:T2
+    PMID <tab> type <tab> Arg1:T1 <tab> Arg2:T2                                        DrugProt
+    PMID <tab> group <tab> Y if evaluated, else N <tab> name <tab> Arg1:T1 <tab> Arg2:T2       ChemProt
 
 Offsets count the characters of the title, one separator, and the abstract.
 """
@@ -23,27 +24,38 @@ _ARGUMENTS = ("Arg1:", "Arg2:")
 
 
 def documents_of(abstracts: Path, entities: Path, relations: Path) -> Iterator[InputDocument]:
-    """Yield the documents of the abstracts in order, with their mentions and relations."""
-    mentions, related = defaultdict[str, list[TextMention]](list), defaultdict[str, list[FileRelation]](list)
-    for where, (name, mention, kind, *offsets, text) in _rows(entities, 6):
+    """Yield the documents of the abstracts in order, with their mentions (`source`: in the order of the file)
+    and relations (`source`: the columns before the arguments)."""
+    mentions = defaultdict[str, dict[str, TextMention]](dict)
+    related = defaultdict[str, list[FileRelation]](list)
+    for where, (name, mention, kind, *offsets, text) in rows(entities, 6):
         start, end = map(whole_number, offsets)
-        if start is None or end is None or start >= end:
-            raise PubmillError(f"{where}: expected two offsets, the first one smaller")
-        mentions[name].append(TextMention(start=start, end=end, type=kind, text=text, id=mention))
-    for where, (name, kind, *arguments) in _rows(relations, 4):
+        if start is None or end is None or start >= end or mention in mentions[name]:
+            raise PubmillError(f"{where}: expected two offsets, the first one smaller, and an id of its own")
+        mentions[name][mention] = TextMention(start=start, end=end, type=kind, text=text, id=mention)
+    for where, (name, kind, *stated, first, second) in rows(relations, 4, 6):
+        arguments = [first, second]
         if not all(map(str.startswith, arguments, _ARGUMENTS)):
             raise PubmillError(f"{where}: expected the arguments Arg1:ID and Arg2:ID")
         ids = tuple(text.partition(":")[2] for text in arguments)
-        related[name].append(FileRelation(type=kind, arguments=ids, source=None))
-    for where, (name, *texts) in _rows(abstracts, 3):
-        own, whole = mentions.pop(name, []), "\n".join(texts)
+        related[name].append(FileRelation(type=kind, arguments=ids, source=stated))
+    seen: set[str] = set()
+    for where, (name, *texts) in rows(abstracts, 3):
+        if name in seen:
+            raise PubmillError(f"{where}: a second abstract of {show(name)}")
+        seen.add(name)
+        own, whole = list(mentions.pop(name, {}).values()), "\n".join(texts)
         if wrong := [one for one in own if whole[one.start : one.end] != one.text]:
             raise PubmillError(
                 f"{where}: the text of {show(str(wrong[0].id))} differs from the text at its offsets; "
                 "offsets must count the characters of the title, one separator, and the abstract"
             )
         yield InputDocument(
-            id=name, where=where, passages=passages_of(texts, own), relations=related.pop(name, [])
+            id=name,
+            where=where,
+            passages=passages_of(texts, own),
+            relations=related.pop(name, []),
+            source=own,
         )
     if lost := [*mentions, *related]:
         raise PubmillError(
@@ -52,9 +64,12 @@ def documents_of(abstracts: Path, entities: Path, relations: Path) -> Iterator[I
         )
 
 
-def _rows(path: Path, columns: int) -> Iterator[tuple[str, list[str]]]:
+def rows(path: Path, *columns: int) -> Iterator[tuple[str, list[str]]]:
+    """Yield the place and the cells of each line, which has one of these numbers of columns."""
     for number, line in enumerate(read_text(path).removesuffix("\n").split("\n"), 1):
         cells = line.rstrip("\r").split("\t")
-        if len(cells) != columns:
-            raise PubmillError(f"{path}:{number}: expected {columns} columns, found {len(cells)}")
+        if len(cells) not in columns:
+            raise PubmillError(
+                f"{path}:{number}: expected {' or '.join(map(str, columns))} columns, found {len(cells)}"
+            )
         yield f"{path}:{number}", cells

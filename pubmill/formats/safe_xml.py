@@ -34,6 +34,14 @@ def parse_xml(
     raise PubmillError(f"{where}:{fault.lineno}: not well-formed XML; download it again")
 
 
+def attribute(element: etree._Element, name: str, where: str) -> str:
+    """Return an attribute, which may be empty; a `PubmillError` if the element lacks it."""
+    value = element.get(name)
+    if value is None:
+        raise PubmillError(f"{where}:{element.sourceline}: <{element.tag}> has no {name}")
+    return str(value)
+
+
 def _root(content: str) -> etree._Element:
     parser = etree.XMLParser(
         encoding="utf-8", resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False,

@@ -6,7 +6,6 @@ import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
-from typing import TypedDict
 
 from pubmill.hardware.process_limits import cores
 from pubmill.messages.installation import DATA
@@ -18,28 +17,22 @@ PACKAGES = "torch transformers tokenizers safetensors numpy seqeval pyarrow duck
 """Packages whose versions can change a result."""
 
 
-class Hardware(TypedDict):
-    """The machine: its memory in bytes, its processor's model, and the processors that this process may use.
-    `gpus`: the visible ones; empty if torch is not imported, as looking them up never imports it."""
-
-    platform: str
-    cpu: str
-    cores: int
-    memory: int | None
-    gpus: list[str]
-
-
 def provenance() -> MadeWith:
-    """Return commit, packages, Python and hardware (`Hardware`) of this process."""
-    made_with: Hardware = {
-        "platform": platform.platform(),
-        "cpu": _processor_name(),
-        "cores": cores(),
-        "memory": _memory_bytes(),
-        "gpus": _gpu_names(),
+    """Return commit, packages, Python and hardware of this process: the machine's memory in bytes, its
+    processor's model, and the processors that this process may use. `gpus`: the visible ones; empty if torch
+    is not imported, as looking them up never imports it."""
+    return {
+        "commit": commit(),
+        "packages": packages(),
+        "python": platform.python_version(),
+        "hardware": {
+            "platform": platform.platform(),
+            "cpu": next(iter(cpu_info("model name")), platform.processor() or platform.machine()),
+            "cores": cores(),
+            "memory": _memory_bytes(),
+            "gpus": _gpu_names(),
+        },
     }
-    python = platform.python_version()
-    return {"commit": commit(), "packages": packages(), "python": python, "hardware": made_with}
 
 
 def commit(root: Path = DATA) -> str | None:
@@ -66,14 +59,13 @@ def packages() -> dict[str, str]:
     return versions
 
 
-def _processor_name() -> str:
-    """Return the processor's model, from /proc on Linux, else from the platform module."""
+def cpu_info(*names: str, file: Path = Path("/proc/cpuinfo")) -> list[str]:
+    """Return the values of these entries of /proc/cpuinfo; none where the system does not list them."""
     try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        entries = [line.partition(":") for line in file.read_text(encoding="utf-8").splitlines()]
     except OSError:
-        lines = []
-    models = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return models[0] if models else platform.processor() or platform.machine()
+        return []
+    return [value.strip() for name, _, value in entries if name.strip().lower() in names]
 
 
 def _memory_bytes() -> int | None:

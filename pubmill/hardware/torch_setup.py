@@ -7,12 +7,13 @@ import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import Literal
 
 import torch
+from torch.utils.benchmark import Timer
 
 from pubmill.errors import PubmillError
+from pubmill.hardware.provenance import cpu_info
 from pubmill.recipes import Precision
 
 STRICT = "PUBMILL_DETERMINISTIC"
@@ -23,6 +24,8 @@ ARCHITECTURE = re.compile(r"(sm|compute)_(\d+)")
 SECONDS = 30
 """Timeout of nvidia-smi in seconds."""
 NumberFormat = Literal["float32", "bfloat16", "float16"]
+MEASURED = {"cpu": 512, "cuda": 8192}
+"""Rows and columns of the matrices for the measurement of a device's rate."""
 TENSOR_CORES = (7, 0)
 """Compute capability of the oldest GPUs with tensor cores: Volta, which have float16 but no bfloat16."""
 NATIVE_BFLOAT16 = {"avx512_bf16", "amx_bf16", "bf16"}
@@ -116,9 +119,8 @@ def configure_cuda(deterministic: bool) -> None:
     torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
     torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
     # cuDNN's attention gives NaN gradients with masks at some lengths on H100 (pytorch#196678, #174245) and
-    # builds a plan for each new shape. PyTorch before 2.5 has none to switch off.
-    if hasattr(torch.backends.cuda, "enable_cudnn_sdp"):
-        torch.backends.cuda.enable_cudnn_sdp(False)
+    # builds a plan for each new shape.
+    torch.backends.cuda.enable_cudnn_sdp(False)
     if strict() or deterministic:
         # Must be set before the first matrix product; without it, products may differ between runs.
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
@@ -179,17 +181,21 @@ def autocast(device: torch.device, precision: str) -> AbstractContextManager[Non
     return torch.autocast(device.type, half, enabled=precision != "float32")
 
 
+def measured_rate(device: torch.device, precision: NumberFormat, rounds: int = 5) -> float:
+    """Return the operations a second of matrix products in this number format, the best of some rounds: with
+    it, no table of devices is needed."""
+    size, seeded = MEASURED[device.type], torch.Generator(device).manual_seed(0)
+    # Random numbers: GPUs multiply equal ones faster than any that occur in training.
+    left = torch.randn(size, size, device=device, generator=seeded).to(getattr(torch, precision))
+    timer = Timer("left @ left", globals={"left": left}, num_threads=torch.get_num_threads())
+    return float(2 * size**3 / min(timer.timeit(1).mean for _ in range(rounds + 1)))
+
+
 def multiplies_bfloat16(device: torch.device) -> bool:
     """Whether a device has instructions for products of bfloat16."""
     if device.type == "cuda":
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
-    return device.type == "cpu" and bool(cpu_flags() & NATIVE_BFLOAT16)
-
-
-def cpu_flags(cpuinfo: Path = Path("/proc/cpuinfo")) -> set[str]:
-    """Return the processor's flags (ARM: features); empty where the system does not list them."""
-    try:
-        lines = cpuinfo.read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return set()
-    return {flag for line in lines if line.lower().startswith(("flags", "features")) for flag in line.split()}
+    if device.type != "cpu":
+        return False
+    flags = {flag for line in cpu_info("flags", "features") for flag in line.split()}  # ARM: features
+    return bool(flags & NATIVE_BFLOAT16)

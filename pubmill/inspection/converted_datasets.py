@@ -7,7 +7,6 @@ from pubmill.examples.prompts import published_template
 from pubmill.messages import commands
 from pubmill.messages.wording import unknown
 from pubmill.specs import Specs, load
-from pubmill.specs.model_specs import PromptSpec, PublishedPrompt
 from pubmill.specs.study import study_of_scale
 from pubmill.storage.result_paths import CARD, RELATIVE
 
@@ -26,29 +25,18 @@ def check_name(specs: Specs, dataset: str) -> None:
         raise PubmillError(unknown("dataset", dataset, specs.datasets))
 
 
-def prompt_file(root: Path, results: Path, prompt: str | PublishedPrompt) -> Path | None:
-    """Return a published prompt's file, None for a template; an error has the command that fetches it."""
-    if isinstance(prompt, str):
-        return None
-    file = results / RELATIVE.source_of_url(prompt.url)
+def template_text(root: Path, results: Path, specs: Specs, prompt: str, dataset: str) -> str:
+    """Return the full template of a prompt for a dataset, for which a published prompt's file is read; a
+    `PubmillError` has the nearest names for an unknown prompt, or the command that fetches the file."""
+    if prompt not in specs.prompts:
+        raise PubmillError(unknown("prompt", prompt, specs.prompts))
+    template = specs.prompts[prompt].template(dataset, specs.datasets[dataset].task)
+    if isinstance(template, str):
+        return template
+    file = results / RELATIVE.source_of_url(template.url)
     if not file.is_file():
         raise _not_made(root, results, file, file)
-    return file
-
-
-def template_text(root: Path, results: Path, prompt: str | PublishedPrompt) -> str:
-    """Return the full template of a prompt; a published prompt's file is read for it."""
-    file = prompt_file(root, results, prompt)
-    if isinstance(prompt, str) or file is None:
-        return str(prompt)
-    return published_template(file, prompt.place, prompt.input)
-
-
-def prompts_of(specs: Specs, name: str) -> PromptSpec:
-    """Return prompts; a `PubmillError` with the nearest names if there are none of this name."""
-    if name not in specs.prompts:
-        raise PubmillError(unknown("prompt", name, specs.prompts))
-    return specs.prompts[name]
+    return published_template(file, template.place, template.input)
 
 
 def converted_folder(root: Path, results: Path, dataset: str) -> Path:

@@ -3,8 +3,7 @@
 For a dataset that is not public, only a recipe is written: its files and the commands that convert them.
 """
 
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,48 +19,29 @@ from pubmill.stages.dataset_recipes import BLURB, dataset_card
 from pubmill.storage.files import writing
 from pubmill.storage.parquet import parquet_writer
 from pubmill.storage.privacy import PUBLIC
-from pubmill.storage.result_paths import CARD
-from pubmill.tables.dataset_cards import Card, read_card
 
 RECIPE = "recipe.yaml"
 
 
-@dataclass(frozen=True)
-class Converted:
-    """A converted dataset: its name, its specs, and its folder."""
-
-    name: str
-    specs: Specs
-    folder: Path
-
-    @property
-    def spec(self) -> DatasetSpec:
-        return self.specs.datasets[self.name]
-
-    @property
-    def is_made_up(self) -> bool:
-        """Whether the scale has other files than the published ones."""
-        return self.name in self.specs.scale.datasets
-
-    @cached_property
-    def card(self) -> Card:
-        return read_card(self.folder / CARD)
-
-
-def write_parquet(made: Converted, folder: Path) -> list[Path]:
-    """Write the examples as Parquet, and the card of the Hugging Face hub."""
-    kind, written = KINDS[made.spec.kind], dict[str, Path]()
-    files = {split: made.folder / f"{split}.jsonl.gz" for split in SPLITS if split in made.spec.splits}
-    tables = {split: to_table(list(read_examples(path, kind)), kind) for split, path in files.items()}
+def write_parquet(spec: DatasetSpec, converted: Path, folder: Path) -> dict[str, str]:
+    """Write the examples of a converted dataset as Parquet; return split -> name of its file."""
+    kind, tables = KINDS[spec.kind], {}
+    for split in (one for one in SPLITS if one in spec.splits):
+        tables[split] = to_table(list(read_examples(converted / f"{split}.jsonl.gz", kind)), kind)
     for split, table in tables.items():
-        written[split] = folder / f"{split}.parquet"
-        with writing(written[split]) as temporary, parquet_writer(temporary, table.schema) as writer:
+        path = folder / f"{split}.parquet"
+        with writing(path) as temporary, parquet_writer(temporary, table.schema) as writer:
             writer.write_table(table)
-    names = {split: path.name for split, path in written.items()}
-    with writing(folder / "README.md") as temporary:
-        card = dataset_card(made.name, made.spec, names, made.is_made_up)
-        temporary.write_text(card, encoding="utf-8")
-    return [*written.values(), folder / "README.md"]
+    return {split: f"{split}.parquet" for split in tables}
+
+
+def write_card(name: str, specs: Specs, files: Mapping[str, str], folder: Path) -> Path:
+    """Write the card of the Hugging Face hub for exported files (split -> name); return its path."""
+    path, is_made_up = folder / "README.md", name in specs.scale.datasets
+    with writing(path) as temporary:
+        text = dataset_card(name, specs.datasets[name], files, is_made_up)
+        temporary.write_text(text, encoding="utf-8")
+    return path
 
 
 PARQUET = "parquet"

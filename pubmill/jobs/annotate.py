@@ -21,6 +21,6 @@ def main(
     output: Path,
 ) -> None:
     keep_private([pipeline, examples])
-    made = annotate(recipe, pipeline, model, examples, split)
-    write_predictions(output.with_name(seed_name(1, PREDICTIONS)), made.predictions, made.report)
+    predictions, report = annotate(recipe, pipeline, model, examples, split)
+    write_predictions(output.with_name(seed_name(1, PREDICTIONS)), predictions, report)
     write_manifest(output, [seed_name(1)])

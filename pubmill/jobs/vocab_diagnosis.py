@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pubmill.recipes.vocabs import FitRecipe
 from pubmill.storage.files import sealed, write_json
-from pubmill.vocabs.dataset_fit import diagnose_dataset
+from pubmill.vocabs.diagnosis import diagnose_dataset
 
 
 def main(recipe: FitRecipe, vocab: Path, dataset: Path, output: Path) -> None:

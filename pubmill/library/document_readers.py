@@ -19,15 +19,8 @@ def read_medline(path: str | Path) -> Iterator[Document]:
     Raises `PubmillError` for a broken gzip, malformed XML (with line and last PMID), declared entities, and
     citations that lack elements required by NLM's DTD.
     """
-    file = Path(path)
-    try:
-        file.open("rb").close()
-    except OSError as error:
-        raise PubmillError(f"{file} can't be read: {error.strerror}") from None
-    return (
-        one._replace(pmid=one.id.removeprefix("pmid:")) if one.deleted else one
-        for one in medline.read_medline(file)
-    )
+    documents = medline.read_medline(_readable(path))
+    return (one._replace(pmid=one.id.removeprefix("pmid:")) if one.deleted else one for one in documents)
 
 
 def read_jats(path: str | Path, pmcid: int | None = None, leave_out: Collection[str] = ()) -> Document:
@@ -43,9 +36,14 @@ def read_jats(path: str | Path, pmcid: int | None = None, leave_out: Collection[
         raise PubmillError(
             f"{file}: its name is not that of PMC's files, such as PMC1234567.xml; give the number as `pmcid`"
         )
+    number = pmcid if pmcid is not None else int(named[1]) if named else 0
+    return JatsReader(leave_out)(_readable(file).read_bytes(), Document(f"pmc:{number}"), str(file))
+
+
+def _readable(path: str | Path) -> Path:
+    file = Path(path)
     try:
-        data = file.read_bytes()
+        file.open("rb").close()
     except OSError as error:
         raise PubmillError(f"{file} can't be read: {error.strerror}") from None
-    number = pmcid if pmcid is not None else int(named[1]) if named else 0
-    return JatsReader(leave_out)(data, Document(f"pmc:{number}"), str(file))
+    return file

@@ -22,7 +22,7 @@ class Tagger:
             raise PubmillError(
                 f"{folder} is a model for the task {predictor.recipe.task}; a tagger needs one for tokens"
             )
-        pairs = read_facts(Path(folder))["argument_types"]
+        pairs = read_facts(Path(folder)).argument_types
         self._annotator = Annotator(predictor, pairs, load_splitter(Path(punkt) if punkt else None))
 
     def __call__(self, text: str) -> list[TextMention]:

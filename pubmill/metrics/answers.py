@@ -112,76 +112,36 @@ def mean_over_answerable(name: str) -> Function:
 
 _metric = partial(Metric, kinds=("span",), version=1)
 _of_lists = partial(_metric, tasks=("list",))
-_of_factoids = partial(
-    Metric, kinds=("span",), tasks=("factoid",), version=2, source="BioASQ; answers as BioBERT submits them"
-)
+_of_factoids = partial(Metric, kinds=("span",), tasks=("factoid",), version=2)
+_AS_SUBMITTED = "BioASQ; answers as BioBERT submits them"
 
 register(
-    _of_lists(
-        name="list_f1",
-        label="mean F1 of lists",
-        definition="F1 of each list of answers, mean over questions",
-        source="BioASQ's EvaluatorTask1b; answers as bioasq-biobert submits them",
-        function=mean_over_answerable("list_f1"),
-        chooses=mean_over_questions("list_f1"),
-    ),
-    _of_lists(
-        name="list_precision",
-        label="mean precision of lists",
-        definition="share of a list's answers that are right, mean over questions",
-        source="as `list_f1`",
-        function=mean_over_answerable("list_precision"),
-    ),
-    _of_lists(
-        name="list_recall",
-        label="mean recall of lists",
-        definition="share of the items that are in the list, mean over questions",
-        source="as `list_f1`",
-        function=mean_over_answerable("list_recall"),
-    ),
-    _metric(
-        name="exact_match",
-        label="exact match",
-        definition="share of questions whose best answer equals a gold one",
-        source="SQuAD's script, 2.0",
-        function=mean_over_questions("exact_match"),
-    ),
-    _metric(
-        name="f1",
-        label="F1 over words of answers",
-        definition="F1 over the words of best answer and gold answer, mean over questions",
-        source="SQuAD's script, 2.0",
-        function=mean_over_questions("f1"),
-        chooses=mean_over_questions("f1"),
-    ),
-    _metric(
-        name="best_f1",
-        tasks=("reading",),
-        label="F1 at the best threshold",
-        definition="F1 over words of answers, with the best threshold of no answer for these questions",
-        source="SQuAD's script, 2.0 (`best_f1`)",
-        function=mean_over_questions("best_f1"),
-    ),
-    _of_factoids(
-        name="strict_accuracy",
-        label="strict accuracy",
-        definition="share of questions whose first answer is right",
-        function=mean_over_answerable("strict_accuracy"),
-    ),
-    _of_factoids(
-        name="lenient_accuracy",
-        label="lenient accuracy",
-        definition="share of questions with a right one among their first five answers",
-        function=mean_over_answerable("lenient_accuracy"),
-    ),
-    _of_factoids(
-        name="mrr",
-        label="mean reciprocal rank",
-        definition="mean over questions of 1 / rank of the first right answer among five, 0 without one",
-        function=mean_over_answerable("mrr"),
-        chooses=mean_over_questions("mrr"),
-    ),
-)
+    _of_lists("list_f1", "mean F1 of lists", "F1 of each list of answers, mean over questions",
+              "BioASQ's EvaluatorTask1b; answers as bioasq-biobert submits them",
+              mean_over_answerable("list_f1"), chooses=mean_over_questions("list_f1")),
+    _of_lists("list_precision", "mean precision of lists",
+              "share of a list's answers that are right, mean over questions",
+              "as `list_f1`", mean_over_answerable("list_precision")),
+    _of_lists("list_recall", "mean recall of lists",
+              "share of the items that are in the list, mean over questions",
+              "as `list_f1`", mean_over_answerable("list_recall")),
+    _metric("exact_match", "exact match", "share of questions whose best answer equals a gold one",
+            "SQuAD's script, 2.0", mean_over_questions("exact_match")),
+    _metric("f1", "F1 over words of answers",
+            "F1 over the words of best answer and gold answer, mean over questions",
+            "SQuAD's script, 2.0", mean_over_questions("f1"), chooses=mean_over_questions("f1")),
+    _metric("best_f1", "F1 at the best threshold",
+            "F1 over words of answers, with the best threshold of no answer for these questions",
+            "SQuAD's script, 2.0 (`best_f1`)", mean_over_questions("best_f1"), tasks=("reading",)),
+    _of_factoids("strict_accuracy", "strict accuracy", "share of questions whose first answer is right",
+                 _AS_SUBMITTED, mean_over_answerable("strict_accuracy")),
+    _of_factoids("lenient_accuracy", "lenient accuracy",
+                 "share of questions with a right one among their first five answers",
+                 _AS_SUBMITTED, mean_over_answerable("lenient_accuracy")),
+    _of_factoids("mrr", "mean reciprocal rank",
+                 "mean over questions of 1 / rank of the first right answer among five, 0 without one",
+                 _AS_SUBMITTED, mean_over_answerable("mrr"), chooses=mean_over_questions("mrr")),
+)  # fmt: skip
 
 
 def normalised(answer: str) -> str:

@@ -95,53 +95,23 @@ _of_labels = partial(Metric, kinds=("sequence",), version=1)
 _of_both = partial(Metric, kinds=("sequence", "multilabel"), version=1)
 
 register(
-    _of_both(
-        name="micro_f1",
-        label="micro F1",
-        definition="F1 over all labels together, but for the one that says that there is nothing",
-        source="gu2020 Table 3, 4.5; the label left out as BLUE's `eval_rel.py`",
-        function=micro_f1,
-        chooses=micro_f1,
-    ),
-    _of_labels(
-        name="micro_precision",
-        label="micro precision",
-        definition="share of the predicted labels that are right, the one for nothing left out",
-        source="as `micro_f1`; shin2020 Table 1",
-        function=micro_precision,
-    ),
-    _of_labels(
-        name="micro_recall",
-        label="micro recall",
-        definition="share of the labels that are found, the one for nothing left out",
-        source="as `micro_f1`; shin2020 Table 1",
-        function=micro_recall,
-    ),
-    _of_labels(
-        name="positive_f1",
-        label="F1 of the positive label",
-        definition="F1 of the positive one of two labels",
-        source="GAD",
-        function=positive_f1,
-        chooses=micro_f1,  # also defined if dev has only positive examples
-    ),
-    _of_both(
-        name="macro_f1",
-        label="macro F1",
-        definition="F1 of each label, then the mean over labels",
-        source="scikit-learn",
-        function=macro_f1,
-        chooses=macro_f1,
-    ),
-    _of_labels(
-        name="accuracy",
-        label="accuracy",
-        definition="share of examples with the right label",
-        source="gu2020 4.6",
-        function=accuracy,
-        chooses=accuracy,
-    ),
-)
+    _of_both("micro_f1", "micro F1",
+             "F1 over all labels together, but for the one that says that there is nothing",
+             "gu2020 Table 3, 4.5; the label left out as BLUE's `eval_rel.py`",
+             micro_f1, chooses=micro_f1),
+    _of_labels("micro_precision", "micro precision",
+               "share of the predicted labels that are right, the one for nothing left out",
+               "as `micro_f1`; shin2020 Table 1", micro_precision),
+    _of_labels("micro_recall", "micro recall",
+               "share of the labels that are found, the one for nothing left out",
+               "as `micro_f1`; shin2020 Table 1", micro_recall),
+    _of_labels("positive_f1", "F1 of the positive label", "F1 of the positive one of two labels", "GAD",
+               positive_f1, chooses=micro_f1),  # also defined if dev has only positive examples
+    _of_both("macro_f1", "macro F1", "F1 of each label, then the mean over labels", "scikit-learn",
+             macro_f1, chooses=macro_f1),
+    _of_labels("accuracy", "accuracy", "share of examples with the right label", "gu2020 4.6",
+               accuracy, chooses=accuracy),
+)  # fmt: skip
 
 
 def score_label_sets(
@@ -184,17 +154,10 @@ def labelled_example_f1(totals: Totals) -> Array:
 
 
 register(
-    Metric(
-        name="example_f1",
-        kinds=("multilabel",),
-        version=1,
-        label="F1 over examples",
-        definition="F1 of mean precision and mean recall over documents",
-        source="BLUE's `eval_hoc.py`; lewis2020",
-        function=example_f1,
-        chooses=labelled_example_f1,
-    )
-)
+    Metric("example_f1", "F1 over examples", "F1 of mean precision and mean recall over documents",
+           "BLUE's `eval_hoc.py`; lewis2020", example_f1, chooses=labelled_example_f1,
+           kinds=("multilabel",), version=1)
+)  # fmt: skip
 
 
 def label_counts(totals: Totals) -> dict[str, Array]:
@@ -242,17 +205,10 @@ def pearson(totals: Totals) -> Array:
 
 
 register(
-    Metric(
-        name="pearson",
-        kinds=("regression",),
-        version=2,
-        label="Pearson correlation",
-        definition="Pearson's correlation with the experts' scores; 0 if all predictions are equal",
-        source="gu2020 4.4",
-        function=pearson,
-        chooses=pearson,
-    )
-)
+    Metric("pearson", "Pearson correlation",
+           "Pearson's correlation with the experts' scores; 0 if all predictions are equal", "gu2020 4.4",
+           pearson, chooses=pearson, kinds=("regression",), version=2)
+)  # fmt: skip
 
 
 def _variance(squares: Array, square: Array) -> Array:

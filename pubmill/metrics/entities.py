@@ -112,36 +112,18 @@ def _exact_columns(sentences: Sequence[tuple[Set[Any], Set[Any]]]) -> Columns:
     }
 
 
+_entity_metric = partial(Metric, kinds=("tokens", "mentions"), version=1)
 register(
-    Metric(
-        name="entity_f1",
-        kinds=("tokens", "mentions"),
-        version=1,
-        label="entity F1",
-        definition="F1 over mentions whose words and type are both right, all mentions together",
-        source="conlleval, seqeval; gu2020 4.1",
-        function=f1_of(),
-        chooses=f1_of(),
-    ),
-    Metric(
-        name="entity_precision",
-        kinds=("tokens", "mentions"),
-        version=1,
-        label="entity precision",
-        definition="share of the predicted mentions whose words and type are both right",
-        source="as `entity_f1`; shin2020 Table 1",
-        function=precision_of(),
-    ),
-    Metric(
-        name="entity_recall",
-        kinds=("tokens", "mentions"),
-        version=1,
-        label="entity recall",
-        definition="share of the mentions that are found with the right words and type",
-        source="as `entity_f1`; shin2020 Table 1",
-        function=recall_of(),
-    ),
-)
+    _entity_metric("entity_f1", "entity F1",
+                   "F1 over mentions whose words and type are both right, all mentions together",
+                   "conlleval, seqeval; gu2020 4.1", f1_of(), chooses=f1_of()),
+    _entity_metric("entity_precision", "entity precision",
+                   "share of the predicted mentions whose words and type are both right",
+                   "as `entity_f1`; shin2020 Table 1", precision_of()),
+    _entity_metric("entity_recall", "entity recall",
+                   "share of the mentions that are found with the right words and type",
+                   "as `entity_f1`; shin2020 Table 1", recall_of()),
+)  # fmt: skip
 
 
 def _relaxed_columns(sentences: Sequence[Mentions]) -> Columns:
@@ -179,17 +161,11 @@ def relaxed_recall(totals: Totals) -> Array:
 
 
 register(
-    Metric(
-        name="relaxed_f1",
-        kinds=("tokens",),
-        version=1,
-        label="entity F1, overlap counted as correct",
-        definition="F1 over mentions that overlap one of their type",
-        source="tinn2021 3.7, Table 11; how is ours",
-        function=relaxed_f1,
-        parts={"relaxed_precision": relaxed_precision, "relaxed_recall": relaxed_recall},
-    )
-)
+    Metric("relaxed_f1", "entity F1, overlap counted as correct",
+           "F1 over mentions that overlap one of their type", "tinn2021 3.7, Table 11; how is ours",
+           relaxed_f1, kinds=("tokens",), version=1,
+           parts={"relaxed_precision": relaxed_precision, "relaxed_recall": relaxed_recall})
+)  # fmt: skip
 
 
 def _columns_as_seqeval_0_0_12(pairs: Sequence[Pair]) -> Columns:
@@ -209,19 +185,13 @@ def _columns_as_seqeval_0_0_12(pairs: Sequence[Pair]) -> Columns:
 
 
 register(
-    Metric(
-        name="seqeval_0_0_12_f1",
-        kinds=("tokens",),
-        tasks=("ner", "de-identification"),
-        version=1,
-        label="entity F1 of seqeval 0.0.12",
-        definition="as `entity_f1`, but B and I of labels without types are two types: each B is an entity "
-        "and each run of I another, so a mention of several words counts twice",
-        source="seqeval 0.0.12, which lewis2020's program pins (`run_sequence_labelling.py`)",
-        function=f1_of("seqeval_"),
-        chooses=f1_of("seqeval_"),
-    )
-)
+    Metric("seqeval_0_0_12_f1", "entity F1 of seqeval 0.0.12",
+           "as `entity_f1`, but B and I of labels without types are two types: each B is an entity "
+           "and each run of I another, so a mention of several words counts twice",
+           "seqeval 0.0.12, which lewis2020's program pins (`run_sequence_labelling.py`)",
+           f1_of("seqeval_"), chooses=f1_of("seqeval_"),
+           kinds=("tokens",), tasks=("ner", "de-identification"), version=1)
+)  # fmt: skip
 
 
 def _mentions_of(pairs: Sequence[Pair]) -> list[Mentions]:
@@ -266,37 +236,18 @@ def _where_labelled(measure: Callable[[str], Function]) -> Function:
 
 
 _subtoken_metric = partial(
-    Metric,
-    kinds=("tokens",),
-    tasks=("ner", "de-identification"),
+    Metric, kinds=("tokens",), tasks=("ner", "de-identification"), version=1,
     needs={"labelled_subwords": "separate"},
-    version=1,
-)
-
-
+)  # fmt: skip
 register(
-    _subtoken_metric(
-        name="subtoken_f1",
-        label="sub-token F1",
-        definition="as `entity_f1` over subwords; only of runs with `labelled_subwords: separate`",
-        source="shin2020 5.1, Figure 1; the part of X is ours",
-        function=_where_labelled(f1_of),
-    ),
-    _subtoken_metric(
-        name="subtoken_precision",
-        label="sub-token precision",
-        definition="as `entity_precision` over subwords",
-        source="as `subtoken_f1`",
-        function=_where_labelled(precision_of),
-    ),
-    _subtoken_metric(
-        name="subtoken_recall",
-        label="sub-token recall",
-        definition="as `entity_recall` over subwords",
-        source="as `subtoken_f1`",
-        function=_where_labelled(recall_of),
-    ),
-)
+    _subtoken_metric("subtoken_f1", "sub-token F1",
+                     "as `entity_f1` over subwords; only of runs with `labelled_subwords: separate`",
+                     "shin2020 5.1, Figure 1; the part of X is ours", _where_labelled(f1_of)),
+    _subtoken_metric("subtoken_precision", "sub-token precision", "as `entity_precision` over subwords",
+                     "as `subtoken_f1`", _where_labelled(precision_of)),
+    _subtoken_metric("subtoken_recall", "sub-token recall", "as `entity_recall` over subwords",
+                     "as `subtoken_f1`", _where_labelled(recall_of)),
+)  # fmt: skip
 
 
 def _subword_pair(gold: Sequence[str], predicted: Sequence[str]) -> Mentions:
@@ -359,25 +310,14 @@ def _macro_f1(family: str) -> Function:
 
 
 _word_metric = partial(Metric, kinds=("tokens",), tasks=("pico",), version=1)
-
-
 register(
-    _word_metric(
-        name="word_macro_f1",
-        label="macro F1 over words",
-        definition="F1 over the words of each element, then the mean over elements",
-        source="gu2020 4.2",
-        function=_macro_f1("word"),
-        chooses=_macro_f1("word"),
-    ),
-    _word_metric(
-        name="layers_macro_f1",
-        label="macro F1 over words of all layers",
-        definition="as `word_macro_f1`, where a word can belong to several elements in the gold",
-        source="gu2020 4.2, 5.2",
-        function=_macro_f1("layer"),
-    ),
-)
+    _word_metric("word_macro_f1", "macro F1 over words",
+                 "F1 over the words of each element, then the mean over elements", "gu2020 4.2",
+                 _macro_f1("word"), chooses=_macro_f1("word")),
+    _word_metric("layers_macro_f1", "macro F1 over words of all layers",
+                 "as `word_macro_f1`, where a word can belong to several elements in the gold",
+                 "gu2020 4.2, 5.2", _macro_f1("layer")),
+)  # fmt: skip
 
 
 def _element_of_label(label: str) -> tuple[str, ...]:

@@ -3,7 +3,7 @@ precision, recall and F1 from totals, and means over classes, for one test set o
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -11,25 +11,26 @@ import numpy as np
 from pubmill.metrics.contributions import Array, Function, Measure, Totals
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Metric:
     """A metric for examples of `kinds`, restricted to `tasks` if given.
 
-    - `version`: raised when `function` returns another value for the same totals, or when its totals change.
     - `label`: its name in tables; `definition`: what it counts; `source`: the source of the definition.
     - `chooses`: the dev score by which weights and trials are chosen for this metric, if it can be.
+    - `version`: raised when `function` returns another value for the same totals, or when its totals change.
     - `needs`: values of the fine-tuning recipe without which a run's predictions do not define it.
     - `parts`: values recorded with it, which share its version and which no spec can name.
     """
 
     name: str
-    kinds: tuple[str, ...]
-    version: int
     label: str
     definition: str
     source: str
     function: Function
     chooses: Function | None = None
+    _: KW_ONLY
+    kinds: tuple[str, ...]
+    version: int
     tasks: tuple[str, ...] | None = None
     needs: Mapping[str, str] = field(default_factory=dict)
     parts: Mapping[str, Function] = field(default_factory=dict)

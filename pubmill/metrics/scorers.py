@@ -120,36 +120,24 @@ def _defined(score: Array) -> float | None:
 
 ADDED: Mapping[str, tuple[PublishedScorer, ...]] = {
     "tokens": (
-        PublishedScorer(
-            "entity_f1_untyped",
-            untyped_f1,
-            "as `entity_f1`, with the types removed from all labels",
-            "BioBERT's `ner_detokenize.py`; JNLPBA of BLURB (gu2020 4.1)",
-        ),
+        PublishedScorer("entity_f1_untyped", untyped_f1,
+                        "as `entity_f1`, with the types removed from all labels",
+                        "BioBERT's `ner_detokenize.py`; JNLPBA of BLURB (gu2020 4.1)"),
     ),
     "sequence": (
-        PublishedScorer(
-            "macro_f1_positive",
-            positive_macro_f1,
-            "F1 of each label but the one for nothing, then the mean",
-            "ChemProt in lewis2020 Table 1, by its name; `MacroF1WithoutLastOne` of MT-BlueBERT",
-        ),
-        PublishedScorer(
-            "weighted_f1",
-            weighted_f1,
-            "F1 of each label, then the mean weighted by the gold labels",
-            "sounack2025 Table 2; touchent2026 Table 2; lewis2020's `multiclass_acc_and_f1`",
-        ),
+        PublishedScorer("macro_f1_positive", positive_macro_f1,
+                        "F1 of each label but the one for nothing, then the mean",
+                        "ChemProt in lewis2020 Table 1, by its name; `MacroF1WithoutLastOne` of MT-BlueBERT"),
+        PublishedScorer("weighted_f1", weighted_f1,
+                        "F1 of each label, then the mean weighted by the gold labels",
+                        "sounack2025 Table 2; touchent2026 Table 2; lewis2020's `multiclass_acc_and_f1`"),
     ),
     "multilabel": (
-        PublishedScorer(
-            "example_f1_labelled",
-            labelled_f1,
-            "as `example_f1`, without the documents that have no gold label",
-            "BLUE's `eval_hoc.py` on its split, which leaves them out",
-        ),
+        PublishedScorer("example_f1_labelled", labelled_f1,
+                        "as `example_f1`, without the documents that have no gold label",
+                        "BLUE's `eval_hoc.py` on its split, which leaves them out"),
     ),
-}
+}  # fmt: skip
 
 
 def _registered(kind: str) -> list[PublishedScorer]:

@@ -3,9 +3,9 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 from pubmill.convert.conll import SPELLINGS
 from pubmill.convert.source_files import lines
@@ -25,10 +25,9 @@ _SHOWN = 8
 """Number of labels that a message shows."""
 
 
-@dataclass(frozen=True)
-class Columns:
+class Columns(NamedTuple):
     """Columns of words: their separator, their number, the places of words and labels, and how labels are
-    written."""
+    written: the label `outside` of mentions, and whether the others are `bare` types."""
 
     separator: str
     width: int
@@ -38,22 +37,12 @@ class Columns:
     outside: str
     bare: bool
 
-    @property
-    def names(self) -> list[str]:
-        known = {self.word: "word", self.label: "label"}
-        return [known.get(place, f"column{place + 1}") for place in range(self.width)]
-
-    def prefix_of(self, label: str) -> str:
-        """Return the prefix of a label; empty outside of mentions."""
-        if label == self.outside:
-            return ""
-        return SPELLINGS[self.spelling].divided(label)[0]
-
-    def type_of(self, label: str) -> str:
-        """Return the type of a label; empty without one."""
-        if label == self.outside:
-            return ""
-        return label if self.bare else SPELLINGS[self.spelling].divided(label)[2]
+    def parts_of(self, label: str) -> tuple[str, str]:
+        """Return the prefix and the type of a label, each empty without one."""
+        if label == self.outside or self.bare:
+            return "", label if label != self.outside else ""
+        prefix, _, of = SPELLINGS[self.spelling].divided(label)
+        return prefix, of
 
 
 def divides(line: str) -> bool:
@@ -76,12 +65,10 @@ def columns_of(paths: Sequence[Path]) -> Columns | None:
         labels = {place: Counter(row[place] for row in rows) for place in range(len(rows[0]))}
         for place in (len(rows[0]) - 1, *range(len(rows[0]) - 1)):
             is_divided = any(not line.strip() for line in every)
-            if written := _spelled(labels[place], is_divided):
-                word = next(
-                    (n for n in labels if n != place and not all(map(str.isdecimal, labels[n]))), None
-                )
-                if word is not None:
-                    return Columns(separator, len(rows[0]), word, place, *written)
+            written = _spelled(labels[place], is_divided)
+            words = [n for n in labels if n != place and not all(map(str.isdecimal, labels[n]))]
+            if written and words:
+                return Columns(separator, len(rows[0]), words[0], place, *written)
     return None
 
 
@@ -133,10 +120,12 @@ def columns_form(files: Mapping[str, Path], columns: Columns) -> FileForm:
             every.append(line)
             rows.append(None if divides(line) else row[columns.label])
     labels = [label for label in rows if label is not None]
-    prefixes = {columns.prefix_of(label) for label in labels} - {""}
+    prefixes = {columns.parts_of(label)[0] for label in labels} - {""}
+    known = {columns.word: "word", columns.label: "label"}
+    names = [known.get(place, f"column{place + 1}") for place in range(columns.width)]
     options: Options = {"labels": "as_written"}
     options |= {"separator": columns.separator} if columns.separator != "tab" else {}
-    options |= {"columns": columns.names} if columns.names != ["word", "label"] else {}
+    options |= {"columns": names} if names != ["word", "label"] else {}
     options |= {"spelling": columns.spelling} if columns.spelling != "B-TYPE" else {}
     options |= {"outside": columns.outside} if columns.outside != "O" else {}
     scheme = next((scheme for marks, scheme in SCHEMES.items() if prefixes & {*marks}), None)
@@ -145,14 +134,14 @@ def columns_form(files: Mapping[str, Path], columns: Columns) -> FileForm:
     elif prefixes == {"I"}:
         scheme = "io"
     elif scheme is None:
-        each = ["", *(columns.prefix_of(label) if label else "" for label in rows)]
+        each = ["", *(columns.parts_of(label)[0] if label else "" for label in rows)]
         first_prefixes = {after for before, after in pairwise(each) if after and not before}
         scheme = "iob1" if first_prefixes == {"I"} else None  # every mention after O begins with I
     marks = {line for line in every if line.startswith("-DOCSTART-")}
     unnamed = any(not re.fullmatch(r"-DOCSTART- [^\s()]+", mark) for mark in marks)
     options |= {"documents": "unnamed"} if unnamed else {}
     options |= {"scheme": scheme} if scheme else {}
-    options |= types_if_private(map(columns.type_of, labels))
+    options |= types_if_private(columns.parts_of(label)[1] for label in labels)
     usual = {"labels", "types"} >= options.keys()
     writer = ("pubmill.convert.conll:write", Options()) if usual else None
     return FileForm("tokens", "ner", "entity_f1", READ, options, writer)
@@ -167,14 +156,12 @@ def types_if_private(types: Iterable[str]) -> Options:
 def refuse_columns(path: Path) -> None:
     """Raise a `PubmillError` with the cause if a file looks like columns of words with labels, but has no
     labels that are read, or lines of another number of columns."""
-    numbered = [(number, line) for number, line in lines(path)]
-    rows = [(number, line.split("\t") if "\t" in line else line.split()) for number, line in numbered]
-    rows = [
-        (number, row) for (number, row), (_, line) in zip(rows, numbered, strict=True) if not divides(line)
-    ]
+    numbered = list(lines(path))
+    words = [(number, line) for number, line in numbered if not divides(line)]
+    rows = [(number, line.split("\t") if "\t" in line else line.split()) for number, line in words]
     widths = Counter(len(row) for _, row in rows)
     width, often = widths.most_common(1)[0] if rows else (0, 0)
-    gaps = sum(not line.strip() for _, line in numbered[:-1])
+    gaps = any(not line.strip() for _, line in numbered[:-1])
     if width < 2 or not gaps or often < 0.9 * len(rows):
         return
     if odd := next((f"{path}:{number}: {len(row)} columns" for number, row in rows if len(row) != width), ""):

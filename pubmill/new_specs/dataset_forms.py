@@ -13,7 +13,7 @@ from pubmill.convert.squad import VERSIONS
 from pubmill.errors import PubmillError
 from pubmill.formats.document_files import ARCHIVES, suffix_of
 from pubmill.formats.json_text import json_items, parse_row
-from pubmill.formats.row_files import READERS, rows, texts_of, value_at
+from pubmill.formats.row_files import READERS, Row, rows, texts_of, value_at
 from pubmill.formats.text_files import read_text
 from pubmill.new_specs.annotated_forms import DOCUMENT_READINGS, documents_form, form_of_documents
 from pubmill.new_specs.conll_forms import LABEL, columns_form, columns_of, refuse_columns, types_if_private
@@ -247,15 +247,15 @@ def _with_unique_ids(form: FileForm, files: Mapping[str, Path]) -> FileForm:
     """Return the form without its column or key of ids if a split has one of them twice, and with a note."""
     if not form.converter.startswith((TABLE, ROW_FORMS)):
         return form
-    options = form.options
+    options, columns = form.options, form.options.get("columns", ())
     key: str | None = options.get("id") or next((key for key in form.unread if key.lower() in ID_NAMES), None)
-    if form.converter == TABLE and "id" in options["columns"]:
-        place = options["columns"].index("id")
-        key = str(options.get("header", {place: f"column {place + 1}"})[place])
+    if form.converter == TABLE and "id" in columns:
+        key = _headings(form)[columns.index("id")]
     found = defaultdict[str, list[str]](list)
     for role, path in files.items() if key else ():
-        for split, value in _values(form, role, path, str(key)):
-            found[split].append(value)
+        for row in _rows(form, path):
+            named = options["split_values"].get(str(row[options["split_column"]])) if role == ROWS else role
+            found[named.partition("_")[0]].append(str(value_at(row, str(key))))
     repeated = []
     for split, values in found.items():
         if number := len(values) - len(set(values)):
@@ -265,27 +265,21 @@ def _with_unique_ids(form: FileForm, files: Mapping[str, Path]) -> FileForm:
     notes = tuple(f"{one}; examples are numbered instead" for one in repeated)
     options = {name: value for name, value in options.items() if name != "id"}
     writer, unread = form.writer, tuple(dict.fromkeys([*form.unread, str(key)]))
-    if "id" in options.get("columns", ()):
-        options["columns"] = ["skip" if one == "id" else one for one in options["columns"]]
+    if "id" in columns:
+        options["columns"] = ["skip" if one == "id" else one for one in columns]
         writer = None
     return replace(form, options=options, writer=writer, unread=unread, notes=(*form.notes, *notes))
 
 
-def _values(form: FileForm, role: str, path: Path, key: str) -> Iterator[tuple[str, str]]:
-    split, options = role.partition("_")[0], form.options
-    if form.converter == TABLE:
-        header = options.get("header")
-        place = header.index(key) if header else int(key.rpartition(" ")[2]) - 1
-        for number, line in lines(path):
-            cells = line.split("\t")
-            if (number > 1 or not header) and len(cells) <= place:
-                raise PubmillError(
-                    f"{path}:{number}: expected a column {place + 1}, found {len(cells)} in all"
-                )
-            if number > 1 or not header:
-                yield split, cells[place]
+def _headings(form: FileForm) -> list[str]:
+    columns = form.options["columns"]
+    return form.options.get("header") or [f"column {n}" for n in range(1, len(columns) + 1)]
+
+
+def _rows(form: FileForm, path: Path) -> Iterator[Row]:
+    if form.converter != TABLE:
+        yield from (row for _, row in rows(path, form.options.get("record", "")))
         return
-    for _, row in rows(path, options.get("record", "")):
-        value = row.get(options.get("split_column", ""))
-        name = options["split_values"].get(str(value), "") if role == ROWS else split
-        yield name, str(value_at(row, key))
+    for number, line in lines(path):
+        if number > 1 or "header" not in form.options:
+            yield dict(zip(_headings(form), line.split("\t"), strict=False))

@@ -309,13 +309,6 @@ def _published(data: NewDataset, form: FileForm, examples: Path, output: Path) -
     return {"writer": writer, **({"options": options} if options else {}), "files": shown}
 
 
-class _WholeValues(yaml.SafeDumper):
-    """YAML dumper that writes a repeated value in full, not as an alias (`*id001`)."""
-
-    def ignore_aliases(self, data: Any) -> bool:
-        return True
-
-
 def write_dataset(data: NewDataset, described: Described, root: Path) -> Path:
     """Write the spec and return its path. An existing spec is never replaced."""
     spec = root / f"specs/datasets/{data.name}.yaml"
@@ -325,6 +318,7 @@ def write_dataset(data: NewDataset, described: Described, root: Path) -> Path:
         DatasetSpec.model_validate(described.values)
     except ValidationError as error:
         raise PubmillError(f"dataset {data.name}: {problem_text(error.errors()[0])}") from None
-    text = yaml.dump(described.values, Dumper=_WholeValues, sort_keys=False, allow_unicode=True, width=110)
+    values = json.loads(json.dumps(described.values))  # a repeated value would become an alias (`*id001`)
+    text = yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=110)
     write_with_schema(spec, "datasets", text)
     return spec

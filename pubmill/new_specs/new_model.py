@@ -12,7 +12,7 @@ from huggingface_hub import errors
 from pydantic import ValidationError
 
 from pubmill.errors import PubmillError
-from pubmill.inspection.doctor import links
+from pubmill.inspection import doctor
 from pubmill.messages.installation import root
 from pubmill.new_specs.spec_files import ON_THE_HUB, spec_name, write_with_schema
 from pubmill.recipes.problems import problem_text
@@ -98,7 +98,7 @@ def reads_lowercase(model: NewModel) -> bool:
     if folder is None:
         files = [CONFIG, "special_tokens_map.json", *TOKENIZER_FILES, *VOCABULARY_FILES]
         # Without network a download would repeat its requests for half a minute before it reads the cache.
-        offline = not links.check_links([huggingface_hub.constants.ENDPOINT]).network
+        offline = not doctor.check_links([huggingface_hub.constants.ENDPOINT]).network
         try:
             snapshot = huggingface_hub.snapshot_download(
                 model.hub, revision=model.revision, allow_patterns=files, local_files_only=offline

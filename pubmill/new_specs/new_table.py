@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TypedDict
 
 import yaml
 
@@ -22,61 +21,42 @@ BLANK = "not entered yet"
 """Note on a value that is still to be copied from the paper."""
 
 
-class TableValues(TypedDict):
-    name: str
-    kind: str
-    paper: str
-    title: str
-    caption: str
-    protocol: str
-    setting: str
-    columns: list[dict[str, str]]
-    rows: list[dict[str, str]]
-
-
-def table_values(
-    name: str, datasets: Sequence[str], models: Sequence[str], protocol: str, specs: Specs
-) -> TableValues:
-    """Return the values of a new table's spec, `PAPER/tableNN`, in the first setting of its protocol."""
+def write_table(
+    name: str, datasets: Sequence[str], models: Sequence[str], protocol: str, known: Specs, specs: Path
+) -> list[Path]:
+    """Write the spec of a new table, `PAPER/tableNN`, in the first setting of its protocol, and its published
+    values with their keys; return both paths. An existing table is never replaced."""
     paper, _, table = name.rpartition("/")
     if not re.fullmatch(KEY, paper) or not re.fullmatch(TABLE, table):
         raise PubmillError(f"{name}: expected PAPER/tableNN, for example mine/table01")
-    for kind, asked, known in (
-        ("dataset", datasets, specs.datasets),
-        ("model", models, specs.models),
-        ("protocol", [protocol], specs.protocols),
+    for kind, asked, there in (
+        ("dataset", datasets, known.datasets),
+        ("model", models, known.models),
+        ("protocol", [protocol], known.protocols),
     ):
-        if strangers := [unknown(kind, one, known) for one in asked if one not in known]:
+        if strangers := [unknown(kind, one, there) for one in asked if one not in there]:
             raise PubmillError("\n".join(strangers))
-    setting = next(iter(specs.protocols[protocol].settings))
-    found = [specs.datasets[one] for one in datasets]
-    rows = [{"dataset": one.name, "label": one.label or one.name, "group": one.task} for one in found]
-    columns = [{"model": one, "label": specs.models[one].label or one} for one in models]
-    caption = f"Test scores, fine-tuned as in protocol {protocol}."
-    values: TableValues = {
-        "name": table, "kind": "results", "paper": paper, "title": f"{paper}, {table}", "caption": caption,
-        "protocol": protocol, "setting": setting, "columns": columns, "rows": rows,
+    found = [known.datasets[one] for one in datasets]
+    values = {
+        "name": table, "kind": "results", "paper": paper, "title": f"{paper}, {table}",
+        "caption": f"Test scores, fine-tuned as in protocol {protocol}.", "protocol": protocol,
+        "setting": next(iter(known.protocols[protocol].settings)),
+        "columns": [{"model": one, "label": known.models[one].label or one} for one in models],
+        "rows": [{"dataset": one.name, "label": one.label or one.name, "group": one.task} for one in found],
     }  # fmt: skip
-    made: Made = {"protocols": specs.protocols, "models": specs.models, "datasets": specs.datasets}
+    made: Made = {"protocols": known.protocols, "models": known.models, "datasets": known.datasets}
     if faults := [fault for _, fault in obstacles(TableSpec.model_validate(values), made)]:
         raise PubmillError("\n".join(f"{name} can't be run: {fault}" for fault in faults))
-    return values
-
-
-def write_table(values: TableValues, specs: Path, known: Specs) -> list[Path]:
-    """Write the spec, and the published values with their keys; an existing table is never replaced."""
-    spec = specs / "tables" / values["paper"] / f"{values['name']}.yaml"
+    spec = specs / "tables" / paper / f"{table}.yaml"
     published = spec.with_suffix(".published.csv")
     for path in (spec, published):
         if (root() / path).exists():
             raise PubmillError(f"{path} exists; give the new table another name")
     lines = [  # one for each cell, whose number is to be entered
-        f"{column['model']},{row['dataset'].partition('@')[0]},{known.datasets[row['dataset']].metric},,{BLANK}"
-        for column in values["columns"]
-        for row in values["rows"]
+        f"{model},{data.name.partition('@')[0]},{data.metric},,{BLANK}" for model in models for data in found
     ]
-    text = yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=110)
     with writing(published) as temporary:
         temporary.write_text("\n".join([HEADING, *dict.fromkeys(lines), ""]), encoding="utf-8")
+    text = yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=110)
     write_with_schema(spec, "tables", text)
     return [spec, published]

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
+from itertools import compress
 from pathlib import Path
 from statistics import fmean
 from tempfile import TemporaryDirectory
@@ -22,7 +23,6 @@ from pubmill.optimisers import OPTIMISERS
 from pubmill.recipes.batch_memory import bytes_of_token, tokens_at_once
 from pubmill.recipes.models import ArchivedWeights, ReleasedWeights
 from pubmill.specs import RecipeWeights
-from pubmill.specs.pretraining_checks import needed_before
 from pubmill.stages import Graph, costs
 from pubmill.stages.all_stages import group_of, stages
 from pubmill.stages.gpus import Gpus
@@ -207,18 +207,11 @@ def pretrainings(
 
 def _steps_behind_released(graph: Graph) -> dict[str, int]:
     """Return recipe -> last step needed: recipes of the study's released models, and those they depend on."""
-    specs, steps = graph.specs.models, dict[str, int]()
-    sources = {name: graph.models.weights(name) for name in graph.scope.models()}
-    released = [name for name, one in sources.items() if isinstance(one, ReleasedWeights | ArchivedWeights)]
-    own = [specs[name].weights for name in released]
+    models = graph.scope.models()
+    is_released = [isinstance(graph.models.weights(one), ReleasedWeights | ArchivedWeights) for one in models]
+    own = [graph.specs.models[model].weights for model in compress(models, is_released)]
     trained = [one for one in own if isinstance(one, RecipeWeights) and one.kind == "pretraining"]
-    waiting = [(one.recipe, one.step) for one in trained]
-    while waiting:
-        name, step = waiting.pop()
-        steps[name] = max(step or graph.pretrainings.steps(name)[-1], steps.get(name, 0))
-        before = needed_before(graph.specs.pretraining[name], specs, released=True)
-        waiting += [(one.recipe, one.step) for one in before]
-    return dict(sorted(steps.items()))
+    return graph.pretrainings.last_steps([(one.recipe, one.step) for one in trained], released=True)
 
 
 def recipes_at_full(graph: Graph, gpus: Gpus) -> list[Training]:

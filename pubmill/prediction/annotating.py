@@ -102,7 +102,16 @@ class Annotator:
         remaining = iter(documents)
         while some := list(islice(remaining, TOGETHER)):
             mentions = self.predictor.recipe.task == "tokens"
-            yield from self._annotate_mentions(some) if mentions else self._annotate_relations(some)
+            for one in self._with_mentions(some) if mentions else self._with_relations(some):
+                kept = [
+                    one.keeps(mention) for passage in one.document.passages for mention in passage.mentions
+                ]
+                relations = len(one.kept_relations())
+                self.counts["mentions_replaced"] += kept.count(False)
+                self.counts["mentions_kept"] += kept.count(True) if one.mentions is not None else 0
+                self.counts["relations_replaced"] += len(one.document.relations) - relations
+                self.counts["relations_kept"] += relations
+                yield one
 
     def predict(self, examples: Sequence[Example]) -> list[tuple[Any, Any]]:
         """Return the model's predictions for examples, whose labels are ignored, each with its confidence, or
@@ -119,7 +128,7 @@ class Annotator:
         except DivergenceError:
             raise PubmillError("the model's scores are not numbers; its weights are unusable") from None
 
-    def _annotate_mentions(self, documents: Sequence[InputDocument]) -> Iterator[Annotated]:
+    def _with_mentions(self, documents: Sequence[InputDocument]) -> Iterator[Annotated]:
         read = [(number, unit) for number, one in enumerate(documents) for unit in units(one, self.split)]
         spans = [words(unit.text) for _, unit in read]
         examples = []
@@ -132,41 +141,32 @@ class Annotator:
                 if name := self.names.get(kind or UNTYPED):
                     confidence = None if sure is None else min(sure[first:last])
                     start, end = of[first][0], of[last - 1][1]
-                    mention = TextMention(
-                        start=unit.start + start,
-                        end=unit.start + end,
-                        type=name,
-                        text=unit.text[start:end],
-                        confidence=confidence,
-                    )
+                    at, until, text = unit.start + start, unit.start + end, unit.text[start:end]
+                    mention = TextMention(start=at, end=until, type=name, text=text, confidence=confidence)
                     of_documents[number][unit.passage].append(mention)
         for document, mentions in zip(documents, of_documents, strict=True):
-            yield self._count_replaced(Annotated(document=document, own=self.own, mentions=mentions))
+            yield Annotated(document=document, own=self.own, mentions=mentions)
 
-    def _annotate_relations(self, documents: Sequence[InputDocument]) -> Iterator[Annotated]:
+    def _with_relations(self, documents: Sequence[InputDocument]) -> Iterator[Annotated]:
         asked = [
             (number, unit, pair)
             for number, document in enumerate(documents)
             for unit, pair in self._candidate_pairs(document)
         ]
-        examples = [self._pair_example(place, unit, pair) for place, (_, unit, pair) in enumerate(asked)]
+        examples = []
+        for place, (_, unit, pair) in enumerate(asked):
+            mentions = [Entity(start=m.start - unit.start, end=m.end - unit.start, type=m.type) for m in pair]
+            text, label = unit.text, self.predictor.task.labels[0]  # a required placeholder, never read
+            examples.append(
+                SequenceExample(id=str(place), document=None, text=text, label=label, entities=mentions)
+            )
         of_documents: list[list[list[Relation]]] = [[[] for _ in one.passages] for one in documents]
         for (number, unit, pair), (label, sure) in zip(asked, self.predict(examples), strict=True):
             if name := self.names.get(label):
                 relation = Relation(type=name, arguments=pair, confidence=sure)
                 of_documents[number][unit.passage].append(relation)
         for document, relations in zip(documents, of_documents, strict=True):
-            yield self._count_replaced(Annotated(document=document, own=self.own, relations=relations))
-
-    def _count_replaced(self, one: Annotated) -> Annotated:
-        """Count the mentions and relations of the file that are replaced and kept; return the document."""
-        kept = [one.keeps(mention) for passage in one.document.passages for mention in passage.mentions]
-        relations = len(one.kept_relations())
-        self.counts["mentions_replaced"] += kept.count(False)
-        self.counts["mentions_kept"] += kept.count(True) if one.mentions is not None else 0
-        self.counts["relations_replaced"] += len(one.document.relations) - relations
-        self.counts["relations_kept"] += relations
-        return one
+            yield Annotated(document=document, own=self.own, relations=relations)
 
     def _candidate_pairs(
         self, document: InputDocument
@@ -185,11 +185,6 @@ class Annotator:
         known = [m.type in self.types for passage in document.passages for m in passage.mentions]
         self.counts["mentions_of_other_types"] += known.count(False)
         self.counts["mentions_across_units"] += len(known) - seen
-
-    def _pair_example(self, place: int, unit: Unit, pair: tuple[TextMention, TextMention]) -> SequenceExample:
-        arguments = [Entity(start=m.start - unit.start, end=m.end - unit.start, type=m.type) for m in pair]
-        label = self.predictor.task.labels[0]  # a required placeholder, never read
-        return SequenceExample(id=str(place), document=None, text=unit.text, label=label, entities=arguments)
 
 
 def own_types(predictor: Predictor) -> frozenset[str]:

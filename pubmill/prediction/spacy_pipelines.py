@@ -7,9 +7,10 @@ dataset's words, so its own tokenizer is not used.
 import hashlib
 import pickletools
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -30,16 +31,11 @@ LOOKED_AT = 1_000_000
 """Number of bytes at the start of a file that are searched for such instructions."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Annotation:
-    """A pipeline's predictions for a split, one per example in order, and how they were made (`report`)."""
-
-    predictions: list[dict[str, Any]]
-    report: Mapping[str, object]
-
-
-def annotate(recipe: AnnotationRecipe, pipeline: Path, model: str, examples: Path, split: str) -> Annotation:
-    """Predict the mentions in a split's sentences; `model` is the name in the report."""
+def annotate(
+    recipe: AnnotationRecipe, pipeline: Path, model: str, examples: Path, split: str
+) -> tuple[list[dict[str, Any]], dict[str, object]]:
+    """Predict the mentions in a split's sentences; return one prediction per example, in order, and the
+    report on how they were made, in which `model` is the name."""
     started = time.monotonic()
     nlp = load_pipeline(pipeline)
     known = {label for labels in nlp.pipe_labels.values() for label in labels}
@@ -56,12 +52,11 @@ def annotate(recipe: AnnotationRecipe, pipeline: Path, model: str, examples: Pat
     labelled = list(predict(nlp, [sentence.words for sentence in sentences], recipe.types, counts))
     rows = [{"id": one.id, "labels": labels} for one, labels in zip(sentences, labelled, strict=True)]
     made_with = provenance()
-    packages = {**made_with["packages"], "spacy": _import_spacy().__version__}
     identity = {key: nlp.meta.get(key) for key in ("lang", "name", "version")}
     identity["parts"] = list(nlp.pipe_names)
     report = {
         **made_with,
-        "packages": packages,
+        "packages": {**made_with["packages"], "spacy": version("spacy")},
         "hardware": {**made_with["hardware"], "device": "cpu"},
         "recipe": {"task": "tokens", "pipeline": identity, **asdict(recipe)},
         "dev": dict.fromkeys(("metric", "best_step", "best_epoch", "best")) | {"steps": [], "scores": []},
@@ -76,7 +71,7 @@ def annotate(recipe: AnnotationRecipe, pipeline: Path, model: str, examples: Pat
         "failed": None,
         "seconds": round(time.monotonic() - started, 3),
     }
-    return Annotation(predictions=rows, report=report)
+    return rows, report
 
 
 def load_pipeline(folder: Path) -> Any:
@@ -86,7 +81,11 @@ def load_pipeline(folder: Path) -> Any:
     pickles are refused nevertheless. Raises a `PubmillError` for such folders, for folders that spaCy cannot
     load, and if spaCy is not installed.
     """
-    spacy = _import_spacy()
+    try:
+        import spacy
+    except ImportError:
+        fault = "a spaCy pipeline needs spaCy, which is not installed; `make setup` installs it"
+        raise PubmillError(fault) from None
     check_folder(folder)
     try:
         return spacy.load(folder)
@@ -153,12 +152,3 @@ def predict(
         counts["entities_left_out"] += len(document.ents) - len(taken)
         mentions = [(entity.start, entity.end, types[entity.label_]) for entity in taken]
         yield to_labels(mentions, len(document), "bio")
-
-
-def _import_spacy() -> Any:
-    try:
-        import spacy
-    except ImportError:
-        fault = "a spaCy pipeline needs spaCy, which is not installed; `make setup` installs it"
-        raise PubmillError(fault) from None
-    return spacy

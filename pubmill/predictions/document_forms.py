@@ -3,22 +3,16 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
-from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.examples.tagging import UNPLACED, to_labels, to_mentions
-from pubmill.formats.document_files import FORMATS, annotated_documents
 from pubmill.formats.documents import InputDocument
 from pubmill.messages.quotations import show
 from pubmill.predictions.alignment import FURTHEST, Lost, place_words
 from pubmill.predictions.matching import refuse_ids
 from pubmill.predictions.predictions import Normaliser
 from pubmill.predictions.rows import PredictedSpan, PredictionRow
-
-
-def read(path: Path, form: str) -> Iterator[InputDocument]:
-    return annotated_documents(path, form) if form == "brat" else FORMATS[form](path).documents()
 
 
 def text_of(document: InputDocument) -> str:

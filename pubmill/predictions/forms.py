@@ -9,7 +9,7 @@ from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.formats import text_files
-from pubmill.formats.document_files import ARCHIVES
+from pubmill.formats.document_files import ARCHIVES, annotated_documents
 from pubmill.formats.json_text import parse_json
 from pubmill.messages.wording import unknown
 from pubmill.predictions import conll_form, document_forms, json_forms, ordered_form, tsv_form
@@ -54,7 +54,7 @@ def _of_lines(
 def _of_documents(form: str) -> Callable[[PredictionFile], Iterable[PredictionRow]]:
     def read(file: PredictionFile) -> Iterable[PredictionRow]:
         try:
-            documents = list(document_forms.read(file.path, form))
+            documents = list(annotated_documents(file.path, form))
         except PubmillError:
             if file.normaliser.recipe.access == PUBLIC:
                 raise

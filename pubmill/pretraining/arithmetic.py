@@ -1,4 +1,8 @@
-"""Sizes of encoders, operations of a pass and of a recipe's step, without torch, as planning needs them."""
+"""Sizes of encoders, operations of a pass and of a recipe's step, without torch, as planning needs them.
+
+Model FLOPs utilisation (Chowdhery et al. 2022, appendix B) counts the operations of the model, without
+padding and recomputation.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -55,6 +59,23 @@ def shape_of(architecture: Architecture, pieces: int) -> NetworkShape:
         gated=architecture.gated,
         local=architecture.rotary.local_layers(architecture.layers) if architecture.gated else 0,
         window=architecture.rotary.window,
+    )
+
+
+def shape_of_network(model: Any) -> NetworkShape:
+    """Return the sizes of a transformers model."""
+    config, gated = model.config, model.config.model_type == "modernbert"
+    width = getattr(config, "embedding_size", config.hidden_size)
+    return NetworkShape(
+        layers=config.num_hidden_layers,
+        hidden=config.hidden_size,
+        intermediate=config.intermediate_size,
+        embedding=width,
+        projected=width != config.hidden_size or config.model_type == "albert",
+        pieces=config.vocab_size,
+        gated=gated,
+        local=config.layer_types.count("sliding_attention") if gated else 0,
+        window=config.local_attention if gated else 0,
     )
 
 
@@ -123,7 +144,10 @@ def operations_of_batch(
 ) -> float:
     """Return the operations of one step over a batch of this size."""
     shape, objective = shape_of(recipe.architecture, pieces), recipe.objective
-    networks = {"model": shape, **_networks_beside(objective, shape)}
+    networks = {"model": shape}
+    for name, sizes in kind_of(objective).networks().items():  # They have the model's embeddings.
+        changes: dict[str, Any] = {"projected": shape.embedding != sizes["hidden"], **sizes}
+        networks[name] = replace(shape, **changes)
     if teacher:
         networks["teacher"] = shape_of(teacher, pieces)
     step = step_operations(objective, networks, size, 4 / 3 if recipe.recompute_activations else 1.0)
@@ -142,15 +166,6 @@ def update_operations(shape: NetworkShape, labelled: bool) -> float:
     layers = (1 if shape.shared else shape.layers) * layer
     pairs = orthogonal_operations(hidden, hidden) + orthogonal_operations(2, hidden)
     return float(layers + orthogonal_operations(hidden, hidden) + (pairs if labelled else 0))
-
-
-def _networks_beside(objective: Objective, shape: NetworkShape) -> dict[str, NetworkShape]:
-    """Return the networks that are trained beside a model of a shape; they have its embeddings."""
-    networks: dict[str, NetworkShape] = {}
-    for name, sizes in kind_of(objective).networks().items():
-        changes: dict[str, Any] = {"projected": shape.embedding != sizes["hidden"], **sizes}
-        networks[name] = replace(shape, **changes)
-    return networks
 
 
 def share_predicted(recipe: PretrainingRecipe) -> float:

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
-from typing import NamedTuple
+from functools import cache, partial
 
 import torch
 
@@ -12,7 +11,6 @@ from pubmill.pretraining.distributed import World
 from pubmill.pretraining.instances import (
     UNLABELLED,
     Instances,
-    Packed,
     PackedBatch,
     Stream,
     micro_batches,
@@ -21,6 +19,7 @@ from pubmill.pretraining.instances import (
 from pubmill.pretraining.masking import Draws, Masked, Vocabulary, hide, masking_rate
 from pubmill.pretraining.methods import PLAIN
 from pubmill.pretraining.micro_batches import Part, collate, collate_flat, flat_micro_batches, flat_size
+from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.recipes import Objective, PretrainingRecipe
 
 # Positions computed together. On a CPU few, which stay near the cache and, with sequences sorted by length,
@@ -32,22 +31,27 @@ BYTES_KEPT, BYTES_RECOMPUTED = 52, 8
 
 
 @dataclass(frozen=True)
-class MicroBatches:
-    """The micro-batches of a process in a step. `parts`: a function for each, which returns it on the device;
-    `common`: every process has at least so many; `at_once`: most sequences of full length in one."""
-
-    parts: list[Callable[[], Part]]
-    common: int
-    at_once: int
-
-
-class PreparedBatch(NamedTuple):
-    """The batch of a step, and this process's share of it: as sequences, after masking, in micro-batches."""
+class PreparedBatch:
+    """The batch of a step, and this process's share of it: as sequences, after masking, in micro-batches.
+    `parts`: a function for each micro-batch, which returns it on the device; `common`: every process has at
+    least so many; `at_once`: most sequences of full length in one."""
 
     whole: PackedBatch
     own: PackedBatch
     hidden: Masked
-    micro: MicroBatches
+    parts: list[Callable[[], Part]]
+    common: int
+    at_once: int
+
+    def denominators(self) -> dict[str, float]:
+        """Return the numbers of tokens, masked tokens, pairs and next tokens of this process: denominators of
+        the mean losses."""
+        return {
+            "tokens": float(len(self.own.ids)),
+            "masked": float(len(self.hidden.labels) - self.hidden.next_tokens),
+            "pairs": float((self.own.pair_labels != UNLABELLED).sum()),
+            "causal": float(self.hidden.next_tokens),
+        }
 
 
 class BatchPreparation:
@@ -55,7 +59,7 @@ class BatchPreparation:
     how micro-batches are computed. Both may be changed."""
 
     def __init__(
-        self, recipe: PretrainingRecipe, packed: Packed, vocabulary: Vocabulary, world: World
+        self, recipe: PretrainingRecipe, packed: PackedTokens, vocabulary: Vocabulary, world: World
     ) -> None:
         self.recipe, self.vocabulary, self.world = recipe, vocabulary, world
         self.instances = Instances(packed, recipe)
@@ -64,7 +68,7 @@ class BatchPreparation:
         self.methods = PLAIN
         self._ahead: dict[int, Future[PreparedBatch]] = {}
         self._maker = ThreadPoolExecutor(1, "batches")
-        self._flat_sizes: dict[int, int] = {}
+        self._flat_size = cache(self._tokens_per_micro_batch)
 
     def prepared(self, step: int) -> PreparedBatch:
         """Return the batch of a step; the next one is prepared meanwhile, so a GPU need not wait."""
@@ -95,40 +99,31 @@ class BatchPreparation:
     def divide(self, whole: PackedBatch, own: PackedBatch, hidden: Masked) -> PreparedBatch:
         """Divide this process's share into micro-batches, collated now if unpadded, else when used."""
         labels, device, at_once = hidden.everywhere(UNLABELLED), self.world.device, self.at_once
-        size = self.world.size
+        parts: list[Callable[[], Part]]
         if self.methods.sequences == "padded":
-            parts: list[Callable[[], Part]] = [
+            shared = len(whole.lengths) // self.world.size  # Every process has these sequences, or one more.
+            common = -(-shared // at_once)
+            parts = [
                 partial(collate, own, hidden.ids, labels, rows, self.pad, device, hidden.causal)
                 for rows in micro_batches(own.lengths, at_once)
             ]
-            shared = len(whole.lengths) // size  # Every process has this many sequences, or one more.
-            return PreparedBatch(whole, own, hidden, MicroBatches(parts, -(-shared // at_once), at_once))
-        tokens, longest = self._tokens_per_micro_batch(at_once), self.recipe.sequence_length
-        lengths = (whole.lengths[share] for share in shares(whole.lengths, size))
-        everyones = [flat_micro_batches(of_process, tokens) for of_process in lengths]
-        flat = [
-            collate_flat(own, hidden.ids, labels, rows, tokens, longest, self.pad, hidden.causal)
-            for rows in everyones[self.world.rank]
-        ]
-        moves: list[Callable[[], Part]] = [partial(part.to, device, self.methods.layers) for part in flat]
-        return PreparedBatch(whole, own, hidden, MicroBatches(moves, min(map(len, everyones)), at_once))
+        else:
+            tokens, longest = self._flat_size(at_once), self.recipe.sequence_length
+            lengths = (whole.lengths[share] for share in shares(whole.lengths, self.world.size))
+            everyones = [flat_micro_batches(of_process, tokens) for of_process in lengths]
+            common = min(map(len, everyones))
+            flat = [
+                collate_flat(own, hidden.ids, labels, rows, tokens, longest, self.pad, hidden.causal)
+                for rows in everyones[self.world.rank]
+            ]
+            compiled = self.methods.layers == "compiled"
+            parts = [partial(part.to, device, compiled) for part in flat]
+        return PreparedBatch(whole, own, hidden, parts, common, at_once)
 
     def _tokens_per_micro_batch(self, at_once: int) -> int:
         """Return the tokens of a micro-batch without padding."""
-        if at_once not in self._flat_sizes:
-            sequences, longest = -(-self.recipe.batch_size // self.world.size), self.recipe.sequence_length
-            self._flat_sizes[at_once] = flat_size(self.instances, sequences, at_once * longest, longest)
-        return self._flat_sizes[at_once]
-
-
-def denominators(batch: PackedBatch, hidden: Masked) -> dict[str, float]:
-    """Return the numbers of tokens, masked tokens, pairs and next tokens: denominators of the mean losses."""
-    return {
-        "tokens": float(len(batch.ids)),
-        "masked": float(len(hidden.labels) - hidden.next_tokens),
-        "pairs": float((batch.pair_labels != UNLABELLED).sum()),
-        "causal": float(hidden.next_tokens),
-    }
+        sequences, longest = -(-self.recipe.batch_size // self.world.size), self.recipe.sequence_length
+        return flat_size(self.instances, sequences, at_once * longest, longest)
 
 
 def tokens_at_once(recipe: PretrainingRecipe, device: torch.device) -> int:

@@ -11,15 +11,16 @@
 
 The random numbers of a step come from (seed, step), so there is no state of a generator to keep.
 While a segment runs, it saves itself in a hidden folder beside its output, which keeps the last two saves. A
-save is continued only if its `fingerprints` and recipe match.
+save is continued only if its inputs and recipe match.
 """
 
 import json
 import shutil
-from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -28,30 +29,31 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from pubmill.errors import PubmillError
-from pubmill.optimisers import OPTIMISERS
-from pubmill.pretraining.logs import Line
-from pubmill.pretraining.packed_tokens import PackedTokens
+from pubmill.optimisers import COUNT, OPTIMISERS
 from pubmill.recipes.objectives import Term
 from pubmill.recipes.pretraining import MEMORY_ONLY
 from pubmill.recipes.reading import as_values
-from pubmill.storage.files import REMAKE, locked, read_json, sealed, sha256, write_json, writing_folder
+from pubmill.storage.files import REMAKE, read_json, sealed, sha256, write_json, writing_folder
 from pubmill.storage.result_paths import CHECKPOINT_FILES
 from pubmill.storage.training_reports import MadeWith
 
 if TYPE_CHECKING:
     from pubmill.pretraining.engine import Pretraining
 
+Line = dict[str, float | int | None]
 Log = list[Line]
 GENERATIONS = 2
 """Number of saves of a running segment to keep: if the last one is damaged, the one before is used."""
 
 SCALING = "loss_scaling"
+WEIGHTS, AUXILIARY, OPTIMIZER = (f"{name}.safetensors" for name in ("model", "auxiliary", "optimizer"))
 MODEL = "model."
 """Prefix of the exported model's weights among all trained weights."""
 
 
 class WeightsOrigin(MadeWith):
-    """Entries of state.json. `recipe`: values of a `PretrainingRecipe`; `inputs`: see `fingerprints`."""
+    """Entries of state.json. `recipe`: values of a `PretrainingRecipe`; `inputs`: what determines a segment
+    besides it, the SHA-256 of files and the stage's version."""
 
     recipe: dict[str, object]
     inputs: dict[str, object]
@@ -144,10 +146,10 @@ def take_snapshot(
     optimiser = gather_state(work)
     if not work.world.first:
         return None
-    # Shared weights (embeddings and output) are written once, as transformers does.
-    weights = {name: weight.detach().contiguous() for name, weight in work.learner.named_parameters()}
-    model = {name.removeprefix(MODEL): weights.pop(name) for name in list(weights) if name.startswith(MODEL)}
-    files = {"model": model, "auxiliary": weights, "optimizer": optimiser}
+    weights = {
+        file: {name: weight.detach().contiguous() for name, weight in of_file.items()}
+        for file, of_file in _weights_by_file(work.learner).items()
+    }
     stood = {name: value for name, value in asdict(progress).items() if name in STOOD}
     ends = {
         "loss_start": progress.log[0]["loss"] if progress.log else None,
@@ -156,10 +158,19 @@ def take_snapshot(
     scaling = {SCALING: kept} if (kept := work.scaling.state()) else {}
     return Snapshot(
         config=work.model.config,
-        tensors={f"{name}.safetensors": tensors for name, tensors in files.items()},
+        tensors={**weights, OPTIMIZER: optimiser},
         log=list(progress.log),
         state={**stood, **ends, **scaling, **origin},
     )
+
+
+def _weights_by_file(learner: nn.Module) -> dict[str, dict[str, nn.Parameter]]:
+    """Return file -> name -> weight: the exported model's weights, and all others. Shared weights (embeddings
+    and output) are there once, as transformers writes them."""
+    files = dict[str, dict[str, nn.Parameter]]({WEIGHTS: {}, AUXILIARY: {}})
+    for name, weight in learner.named_parameters():
+        files[WEIGHTS if name.startswith(MODEL) else AUXILIARY][name.removeprefix(MODEL)] = weight
+    return files
 
 
 def write_snapshot(folder: Path, snapshot: Snapshot) -> None:
@@ -167,7 +178,7 @@ def write_snapshot(folder: Path, snapshot: Snapshot) -> None:
     with writing_folder(folder) as temporary:
         snapshot.config.save_pretrained(temporary)
         for name, tensors in snapshot.tensors.items():
-            save_file(tensors, temporary / name, {"format": "pt"} if name == "model.safetensors" else None)
+            save_file(tensors, temporary / name, {"format": "pt"} if name == WEIGHTS else None)
         lines = (json.dumps(line, sort_keys=True) + "\n" for line in snapshot.log)
         (temporary / "log.jsonl").write_text("".join(lines), encoding="utf-8")
         digests = {"files": {path.name: sha256(path) for path in sorted(temporary.iterdir())}}
@@ -183,18 +194,18 @@ def gather_state(work: "Pretraining") -> dict[str, torch.Tensor]:
     kept = work.optimiser.state_dict()["state"]
     return {
         f"{name}.{key}": kept[number][key].contiguous()
-        for number, (name, entries) in enumerate(_state_entries(work))
+        for number, (name, _, entries) in enumerate(_state_entries(work))
         if number in kept
         for key in entries
     }
 
 
-def _state_entries(work: "Pretraining") -> list[tuple[str, tuple[str, ...]]]:
-    """Return the weights' names, and those of their state entries, in the optimiser's order."""
+def _state_entries(work: "Pretraining") -> list[tuple[str, torch.Tensor, tuple[str, ...]]]:
+    """Return each weight's name, the weight, and the names of its state, in the optimiser's order."""
     every = OPTIMISERS[work.recipe.optimisation.optimiser].state
     names = {id(weight): name for name, weight in work.learner.named_parameters()}
     return [
-        (names[id(weight)], every[:-1] if group.get("orthogonal") else every)
+        (names[id(weight)], weight, every[:-1] if group.get("orthogonal") else every)
         for group in work.optimiser.param_groups
         for weight in group["params"]
     ]
@@ -212,10 +223,15 @@ def load(folder: Path, work: "Pretraining", same_recipe: bool = True) -> Pretrai
         )
     if not _same_weights(state["recipe"]["architecture"], as_values(work.recipe.architecture)):
         raise PubmillError(f"{folder} has another architecture, so this recipe cannot continue it")
-    _load_weights(folder, work.learner)
+    for file, weights in _weights_by_file(work.learner).items():
+        tensors = _read_tensors(folder / file, {name: weight.shape for name, weight in weights.items()})
+        if unknown := sorted(tensors.keys() - weights.keys()):
+            raise PubmillError(f"{folder / file} has {unknown[0]}: it is of another model")
+        for name, weight in weights.items():
+            weight.data.copy_(tensors[name])
     work.scaling.restore(state.get(SCALING, {}))
     if work.scaling.skipped < state["step"]:  # Else no update was made, and LAMB has no state.
-        _load_optimiser(folder / "optimizer.safetensors", work)
+        _load_optimiser(folder / OPTIMIZER, work)
     stood = {name: state[name] for name in STOOD}
     if not same_recipe:
         # On another corpus, or with another masking, the loss may be higher.
@@ -239,14 +255,14 @@ def verified(folder: Path) -> tuple[dict[str, Any], Log]:
         state = read_json(folder / "state.json")
     except PubmillError as error:
         raise DamagedCheckpointError(str(error)) from None
-    if not isinstance(state, dict) or (absent := {"recipe", "inputs", "files", *STOOD} - state.keys()):
-        fault = f"without {', '.join(sorted(absent))}" if isinstance(state, dict) else "not an object"
-        raise _damage_error(folder / "state.json", f"it is {fault}")
+    if absent := {"recipe", "inputs", "files", *STOOD} - set(state):
+        raise _damage_error(folder / "state.json", f"it is without {', '.join(sorted(absent))}")
     _check_complete(folder, state["files"])
     for name, digest in state["files"].items():
         if sha256(folder / name) != digest:
             raise _damage_error(folder / name, "it has another SHA-256 than state.json says")
-    return state, _read_log(folder / "log.jsonl", state)
+    lines = (folder / "log.jsonl").read_text(encoding="utf-8").splitlines()
+    return state, [json.loads(line) for line in lines]
 
 
 def _check_complete(folder: Path, names: Iterable[str]) -> None:
@@ -254,82 +270,40 @@ def _check_complete(folder: Path, names: Iterable[str]) -> None:
         raise _damage_error(folder, f"it lacks {', '.join(missing)}")
 
 
-def _read_log(path: Path, state: Mapping[str, Any]) -> Log:
+def _read_tensors(path: Path, shapes: Mapping[str, torch.Size]) -> dict[str, torch.Tensor]:
+    """Return the tensors of a file. Raises a `PubmillError` if it is damaged, or if one of `shapes` is absent
+    or has another type or shape, such as (1, n), which would be broadcast to (m, n)."""
     try:
-        log = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-        if (log[-1]["loss"] if log else None) != state.get("loss_end"):
-            raise ValueError(f"{len(log)} lines, of which the last has another loss than state.json says")
-    except (ValueError, TypeError, KeyError) as error:
-        raise _damage_error(path, error) from None
-    return log
-
-
-def _read_tensors(path: Path) -> dict[str, torch.Tensor]:
-    try:
-        return load_file(path)
+        tensors = load_file(path)
     except (SafetensorError, OSError) as error:
         raise _damage_error(path, error) from None
-
-
-def _check_tensor(path: Path, name: str, tensor: torch.Tensor, expected: torch.Size) -> None:
-    """Reject a tensor of another type or shape, such as (1, n), which would be broadcast to (m, n)."""
-    if tensor.shape != expected or tensor.dtype != torch.float32:
-        raise PubmillError(
-            f"{path}: {name} is {tensor.dtype} of shape {list(tensor.shape)}, expected float32 of shape "
-            f"{list(expected)}: it is damaged, or of another model"
-        )
-
-
-def _load_weights(folder: Path, learner: nn.Module) -> None:
-    path = folder / "model.safetensors"
-    tensors = {MODEL + name: tensor for name, tensor in _read_tensors(path).items()}
-    tensors |= _read_tensors(folder / "auxiliary.safetensors")
-    weights = dict(learner.named_parameters())
-    if differing := sorted(tensors.keys() ^ weights.keys()):
-        raise PubmillError(f"{path} is of another model: only one of them has {', '.join(differing[:3])}")
-    with torch.no_grad():
-        for name, weight in weights.items():
-            _check_tensor(path, name, tensors[name], weight.shape)
-            weight.copy_(tensors[name])
+    if lacking := sorted(shapes.keys() - tensors.keys()):
+        raise PubmillError(f"{path} lacks {lacking[0]}: it is of another model")
+    for name, expected in shapes.items():
+        tensor = tensors[name]
+        if tensor.shape != expected or tensor.dtype != torch.float32:
+            raise PubmillError(
+                f"{path}: {name} is {tensor.dtype} of shape {list(tensor.shape)}, expected float32 of shape "
+                f"{list(expected)}: it is damaged, or of another model"
+            )
+    return tensors
 
 
 def _load_optimiser(path: Path, work: "Pretraining") -> None:
-    tensors, entries = _read_tensors(path), _state_entries(work)
-    try:
-        state = [{key: tensors[f"{name}.{key}"] for key in keys} for name, keys in entries]
-    except KeyError as error:
-        raise PubmillError(f"{path} lacks {error}: it is of another model") from None
-    shapes = {name: weight.shape for name, weight in work.learner.named_parameters()}
-    for (name, _), kept in zip(entries, state, strict=True):
-        for key, tensor in kept.items():
-            expected = torch.Size() if key == "step" else shapes[name]
-            _check_tensor(path, f"{name}.{key}", tensor, expected)
+    entries = _state_entries(work)
+    shapes = {
+        f"{name}.{key}": torch.Size() if key == COUNT else weight.shape
+        for name, weight, keys in entries
+        for key in keys
+    }
+    tensors = _read_tensors(path, shapes)
+    state = [{key: tensors[f"{name}.{key}"] for key in keys} for name, _, keys in entries]
     counted, groups = 0, []
     for group in work.optimiser.param_groups:
         rest = {key: value for key, value in group.items() if key != "params"}
         groups.append(rest | {"params": list(range(counted, counted + len(group["params"])))})
         counted += len(group["params"])
     work.optimiser.load_state_dict({"state": dict(enumerate(state)), "param_groups": groups})
-
-
-def fingerprints(
-    packed: PackedTokens, vocab: Path, folders: dict[str, Path | None], version: int | list[int]
-) -> dict[str, object]:
-    """Return what determines a segment besides its recipe: SHA-256 of its inputs, and the stage's version.
-    `folders`: folders of weights by their use."""
-    weights = {name: folder / "model.safetensors" if folder else None for name, folder in folders.items()}
-    return {
-        "tokens": packed.fingerprint(),
-        "vocab": sha256(vocab / "tokenizer.json"),
-        **{name: sha256(file) if file else None for name, file in weights.items()},
-        "version": version,
-    }
-
-
-def other_work(state: Mapping[str, Any], origin: Mapping[str, Any]) -> list[str]:
-    """Return the keys of inputs and recipe that differ from those of a save; [] if it can be continued."""
-    recipe = differing_keys(state["recipe"], origin["recipe"])
-    return differing_keys(state["inputs"], origin["inputs"]) + [f"recipe.{key}" for key in recipe]
 
 
 def differing_keys(before: Mapping[str, object], now: Mapping[str, object]) -> list[str]:
@@ -339,12 +313,6 @@ def differing_keys(before: Mapping[str, object], now: Mapping[str, object]) -> l
         for key in (before.keys() | now.keys()) - set(MEMORY_ONLY)
         if key not in before or before[key] != now.get(key)
     )
-
-
-def hold(output: Path) -> AbstractContextManager[None]:
-    """Lock a segment while the block runs; raise a `PubmillError` if another process has it. Otherwise an
-    orphan of a killed workflow would write to the same saves as its successor."""
-    return locked(output.with_name(f".{output.name}.lock"))
 
 
 def partial_folder(output: Path) -> Path:
@@ -371,3 +339,67 @@ def write_partial(output: Path, snapshot: Snapshot) -> None:
 def remove_partial(output: Path) -> None:
     """Remove the saves of a finished segment."""
     shutil.rmtree(partial_folder(output), ignore_errors=True)
+
+
+class BackgroundSaves:
+    """Context manager for the saves of the running segment `output`, which are written one at a time. Until a
+    save is complete, the previous one stays. Leaving the context waits for the last save."""
+
+    def __init__(self, output: Path) -> None:
+        self.output = output
+        self._thread = ThreadPoolExecutor(1, "save")
+        self._copies: dict[tuple[str, str], torch.Tensor] = {}
+        self._pending: Future[None] | None = None
+
+    def __enter__(self) -> "BackgroundSaves":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._thread.shutdown()
+        if error is None:
+            self.wait()
+
+    def save(self, work: "Pretraining", progress: PretrainingProgress, origin: WeightsOrigin) -> Path:
+        """Copy the state, which the next step may then change, and begin to write it; return the save's
+        folder. All processes must call this. Waits for the save before; raises its error."""
+        self.wait()
+        if snapshot := take_snapshot(work, progress, origin):
+            copied, ready = self._copy(snapshot)
+
+            def write() -> None:
+                ready()
+                write_partial(self.output, copied)
+
+            self._pending = self._thread.submit(write)
+        return partial_folder(self.output) / f"step-{progress.step}"
+
+    def check(self) -> None:
+        """Raise the error of a save that could not be written, if there is one."""
+        if self._pending and self._pending.done():
+            self.wait()
+
+    def wait(self) -> None:
+        """Wait until the last save is written; raise its error."""
+        pending, self._pending = self._pending, None
+        if pending:
+            pending.result()
+
+    def _copy(self, snapshot: Snapshot) -> tuple[Snapshot, Callable[[], object]]:
+        """Return a copy in the host's memory, and a function that waits until it is complete. A GPU copies
+        between this step and the next into pinned memory, which the next save uses again."""
+        on_gpu = False
+        for file, tensors in snapshot.tensors.items():
+            for name, tensor in tensors.items():
+                on_gpu |= tensor.is_cuda
+                if (file, name) not in self._copies:
+                    made = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=tensor.is_cuda)
+                    self._copies[file, name] = made
+                self._copies[file, name].copy_(tensor, non_blocking=True)
+        copies = {file: {key: self._copies[file, key] for key in of} for file, of in snapshot.tensors.items()}
+        if not on_gpu:
+            return replace(snapshot, tensors=copies), lambda: None
+        copied = torch.cuda.Event()  # type: ignore[no-untyped-call]
+        copied.record()
+        return replace(snapshot, tensors=copies), copied.synchronize

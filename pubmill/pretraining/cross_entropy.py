@@ -1,7 +1,6 @@
 """Cross entropy over a large vocabulary."""
 
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -9,6 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from pubmill.pretraining.instances import UNLABELLED
+from pubmill.pretraining.unpadded import compiled
 
 IN_CACHE = 1 << 18
 """Number of logits that a processor handles at a time: a megabyte in float32."""
@@ -38,14 +38,15 @@ def cross_entropy_at_once(logits: Tensor, labels: Tensor) -> tuple[Tensor, Tenso
 class _FusedCrossEntropy(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
-        loss, correct, total = _compiled(sums_of_logits)(logits, labels)
+        loss, correct, total = compiled(sums_of_logits, dynamic=True)(logits, labels)
         ctx.save_for_backward(logits, labels, total)
         ctx.mark_non_differentiable(correct)
         return loss, correct
 
     @staticmethod
     def backward(ctx: Any, *slopes: Tensor) -> tuple[Tensor, None]:
-        return _compiled(gradient_of_logits)(*ctx.saved_tensors, slopes[0]), None
+        logits, labels, total = ctx.saved_tensors
+        return compiled(gradient_of_logits, dynamic=True)(logits, labels, total, slopes[0]), None
 
 
 def sums_of_logits(logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -62,13 +63,6 @@ def gradient_of_logits(logits: Tensor, labels: Tensor, total: Tensor, slope: Ten
     at_label = torch.arange(logits.shape[-1], device=logits.device) == labels[:, None]
     slopes = torch.where(labels[:, None] == UNLABELLED, 0.0, share - at_label.float())
     return (slope * slopes).to(logits.dtype)
-
-
-@cache
-def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function compiled, for any number of positions."""
-    made: Callable[..., Any] = torch.compile(function, fullgraph=True, dynamic=True)
-    return made
 
 
 class _CrossEntropy(torch.autograd.Function):

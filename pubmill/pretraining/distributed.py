@@ -132,7 +132,7 @@ class OverlappedSums:
         """Begin to sum a weight's gradient over the processes, and then those that had to wait for it."""
         if self.active:
             self._ready.add(id(weight))
-            while len(self._works) < len(self.weights) and id(self._next) in self._ready:
+            while len(self._works) < len(self.weights) and id(self.weights[len(self._works)]) in self._ready:
                 self._send()
 
     def finish(self) -> None:
@@ -143,11 +143,7 @@ class OverlappedSums:
             work.wait()
         self.active = False
 
-    @property
-    def _next(self) -> torch.nn.Parameter:
-        return self.weights[len(self._works)]
-
     def _send(self) -> None:
-        weight = self._next
+        weight = self.weights[len(self._works)]
         weight.grad = torch.zeros_like(weight) if weight.grad is None else weight.grad
         self._works.append(dist.all_reduce(weight.grad, async_op=True))

@@ -9,7 +9,7 @@ the process).
 """
 
 import math
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -17,31 +17,114 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import nn
 
 from pubmill.errors import PubmillError, StopRequestedError
-from pubmill.hardware.torch_setup import choose_precision
-from pubmill.messages.progress import report_progress
+from pubmill.hardware.compilers import fault_of_kernels
+from pubmill.hardware.torch_setup import NumberFormat, autocast, choose_precision
+from pubmill.messages.progress import report_progress, report_slower
 from pubmill.optimisers import OPTIMISERS, orthogonal_operations
 from pubmill.optimisers.learning_rates import stable, triangle
 from pubmill.optimisers.loss_scaling import LossScaling
 from pubmill.pretraining.architectures import build_model, load_model
-from pubmill.pretraining.batch_preparation import BatchPreparation, MicroBatches, PreparedBatch, denominators
-from pubmill.pretraining.computation import Computation, Sums
+from pubmill.pretraining.arithmetic import Size, shape_of_network, step_operations
+from pubmill.pretraining.batch_preparation import BatchPreparation, PreparedBatch
 from pubmill.pretraining.distributed import OverlappedSums, World
-from pubmill.pretraining.flops import flops_of_step
-from pubmill.pretraining.instances import Instances, Packed, PackedBatch, Stream, generator, seed_sequence
+from pubmill.pretraining.instances import Instances, Stream, generator, seed_sequence
 from pubmill.pretraining.learners import Learner
-from pubmill.pretraining.masking import Draws, Vocabulary, hide
+from pubmill.pretraining.masking import Vocabulary
+from pubmill.pretraining.methods import (
+    PLAIN,
+    SLOWER,
+    Bfloat16Copies,
+    activate_attention,
+    fastest,
+    vocabulary_rows,
+)
+from pubmill.pretraining.micro_batches import Part
+from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.recipes import Objective, Optimisation, PretrainingRecipe
 from pubmill.recipes.objectives import kind_of
 
+Sums = dict[str, float]
 HELD_OUT_SEQUENCES = 4096
 EVALUATED_RATE = 0.15
 """Masking rate on held-out documents, whatever the recipe's."""
-SCORED = Objective(masking="subword", pairs="none")
-"""Objective of `masked_sums`: single subwords are masked, without pairs."""
+
+
+class Computation:
+    """How a learner's losses and gradients are computed. `refused`: the fastest methods of this device and
+    objective, and why they do not work here; None if they do. `copies`: the weights in bfloat16 with which it
+    computes, if the methods have them."""
+
+    def __init__(
+        self, learner: Learner, precision: NumberFormat, scaling: LossScaling, batches: BatchPreparation
+    ) -> None:
+        self.learner, self.precision, self.scaling, self.batches = learner, precision, scaling, batches
+        self.world = batches.world
+        may_round = kind_of(learner.objective).in_bfloat16 and precision == "bfloat16"
+        self.methods = batches.methods = fastest(learner.networks, may_round, self.world.device)
+        self.copies: Bfloat16Copies | None = None
+        if self.methods.weights == "bfloat16":
+            self.copies = Bfloat16Copies(learner, vocabulary_rows(learner.networks.values()))
+        self.refused: str | None = None
+        while self.methods != PLAIN and (fault := self._fault_of_methods()):
+            self._refuse_methods(fault)
+        self.copies = self.copies if self.methods.weights == "bfloat16" else None
+
+    def process(self, part: Part, counts: Sums, learn: bool) -> dict[str, torch.Tensor]:
+        """Return a micro-batch's sums; add its gradients when learning. `counts`: those of `denominators`."""
+        sums = self._compute_losses(part, learn)
+        if learn:
+            parts = [
+                term.weight * sums[f"{term.name}_loss"] / max(1.0, counts[term.per])
+                for term in self.learner.terms
+            ]
+            self.scaling.backward(torch.stack(parts).sum())
+            if self.copies:
+                self.copies.add_gradients()
+        return sums
+
+    def _compute_losses(self, part: Part, learn: bool) -> dict[str, torch.Tensor]:
+        if self.copies:
+            return self.copies(part)
+        self.learner.slope_scale = self.scaling.scale
+        with autocast(self.world.device, self.precision):
+            sums: dict[str, torch.Tensor] = self.learner(part) if learn else self.learner.evaluate(part)
+        return sums
+
+    def drop_gradients(self) -> None:
+        """Forget all gradients."""
+        for weight in self.learner.parameters():
+            weight.grad = None
+        if self.copies:
+            self.copies.drop_gradients()
+
+    def _refuse_methods(self, fault: str) -> None:
+        """Use slower methods."""
+        refused = f"{self.methods.describe()} do not work here ({fault})"
+        report_slower(f"{refused}; trying others")
+        self.refused = self.refused or refused
+        self.methods = self.batches.methods = SLOWER.get(self.methods, PLAIN)
+        torch.compiler.reset()
+
+    def _fault_of_methods(self) -> str | None:
+        """Return why the methods fail on one micro-batch, forward and backward, in any process; None if they
+        work. Its gradients are dropped. Lack of memory is no failure: the first step halves micro-batches."""
+        prepared = self.batches.prepare(0)
+        fault = None
+        try:
+            activate_attention(self.methods)
+            sums = self.process(prepared.parts[0](), prepared.denominators(), learn=True)
+            if not torch.stack([value.double() for value in sums.values()]).sum().isfinite().item():
+                fault = "the loss is not a number"
+        except torch.OutOfMemoryError:
+            pass
+        except Exception as error:  # Whatever a compiler or a missing kernel raises.
+            fault = fault_of_kernels(error)
+        self.drop_gradients()
+        [anywhere] = self.world.any(fault is not None)
+        return (fault or "they fail in another process") if anywhere else None
 
 
 class Pretraining:
@@ -53,7 +136,7 @@ class Pretraining:
     def __init__(
         self,
         recipe: PretrainingRecipe,
-        packed: Packed,
+        packed: PackedTokens,
         vocabulary: Vocabulary,
         world: World,
         start: Path | None = None,
@@ -69,8 +152,7 @@ class Pretraining:
         world.spread(self.learner.parameters())
         self.terms = self.learner.terms
         self.sharded = recipe.shard_optimiser and world.size > 1
-        weights, tables = self.learner.parameters(), embedding_tables(self.learner)
-        self.optimiser = build_optimiser(weights, recipe.optimisation, self.sharded, tables)
+        self.optimiser = build_optimiser(self.learner, recipe.optimisation, self.sharded)
         self.scaling = LossScaling(self.precision, world.device)
         self.stop_asked: Callable[[], bool] = lambda: False
         self.computation = Computation(self.learner, self.precision, self.scaling, self.batches)
@@ -100,7 +182,7 @@ class Pretraining:
         self.computation.drop_gradients()
         return sums if updated else sums | {"skipped": 1.0}
 
-    def evaluate(self, held_out: Packed, masking: str) -> Sums | None:
+    def evaluate(self, held_out: PackedTokens, masking: str) -> Sums | None:
         """Return sums over at most `HELD_OUT_SEQUENCES` held-out sequences; None without held-out documents.
         The random numbers of pairs and masks do not depend on the recipe's seed."""
         if not len(held_out.ids):
@@ -123,15 +205,15 @@ class Pretraining:
         """Process a batch; if a GPU's memory is too small, repeat it with smaller micro-batches. The losses
         are sums over micro-batches, so their size changes results only by rounding (and dropout, which draws
         random numbers for each micro-batch, from `random`: seed and step)."""
-        counts = self.world.total(denominators(prepared.own, prepared.hidden))
+        counts = self.world.total(prepared.denominators())
         while True:
-            if prepared.micro.at_once != self.batches.at_once:
-                prepared = self.batches.divide(*prepared[:3])
+            if prepared.at_once != self.batches.at_once:
+                prepared = self.batches.divide(prepared.whole, prepared.own, prepared.hidden)
             seed_torch(*random, self.world.rank)
             if self.computation.copies:
                 self.computation.copies.refresh()
-            if totals := self._accumulate_gradients(prepared.micro, counts, learn):
-                return self._sum_over_processes(prepared.whole, counts, *totals, learn)
+            if totals := self._accumulate_gradients(prepared, counts, learn):
+                return self._sum_over_processes(prepared, counts, *totals, learn)
             self.computation.drop_gradients()
             self._halve_micro_batch()
             torch.cuda.empty_cache()
@@ -152,7 +234,7 @@ class Pretraining:
             report_progress(f"{fault}; continuing with {at_once // 2} at once")
 
     def _accumulate_gradients(
-        self, micro: MicroBatches, counts: Sums, learn: bool
+        self, prepared: PreparedBatch, counts: Sums, learn: bool
     ) -> tuple[torch.Tensor, float] | None:
         """Process all micro-batches; return their sums and the number of positions, padding included. None if
         any process has too little memory: all exchange this between micro-batches, and at the end."""
@@ -160,23 +242,23 @@ class Pretraining:
         self.sums.begin()
         totals = torch.zeros(len(measured), dtype=torch.float64, device=self.world.device)
         nothing, padded, short = totals.new_zeros(()), 0, False
-        for number, make in enumerate(micro.parts):
+        for number, make in enumerate(prepared.parts):
             # Only while all processes have micro-batches, so that they ask each other equally often.
-            if 0 < number < micro.common and self._share_flags(short, self.stop_asked()):
+            if 0 < number < prepared.common and self._share_flags(short, self.stop_asked()):
                 return None
             try:
                 part = make()
                 padded += part.ids.numel()
-                self.sums.active = learn and number + 1 == len(micro.parts)
+                self.sums.active = learn and number + 1 == len(prepared.parts)
                 terms = self.computation.process(part, counts, learn)
                 totals += torch.stack([terms.get(name, nothing).detach().double() for name in measured])
             except torch.OutOfMemoryError:
                 short = True
             # Outside of the handler, as the error's traceback keeps the tensors of the micro-batch alive.
             if short:
-                if learn and number + 1 >= micro.common:  # Other processes may have begun to add gradients.
+                if learn and number + 1 >= prepared.common:  # Others may have begun to add gradients.
                     self.sums.finish()
-                self._share_flags(short, self.stop_asked() and number + 1 < micro.common)
+                self._share_flags(short, self.stop_asked() and number + 1 < prepared.common)
                 return None
         if learn:
             self.sums.finish()
@@ -192,7 +274,7 @@ class Pretraining:
         return any_short
 
     def _sum_over_processes(
-        self, batch: PackedBatch, counts: Sums, totals: torch.Tensor, padded: float, learn: bool
+        self, prepared: PreparedBatch, counts: Sums, totals: torch.Tensor, padded: float, learn: bool
     ) -> Sums:
         """Return the sums over all processes, with clipped gradients when learning, and `norm`, the norm of
         the gradients before they were clipped."""
@@ -203,10 +285,10 @@ class Pretraining:
         sums["loss"] = sum(
             term.weight * sums[f"{term.name}_loss"] / max(1.0, sums[term.per]) for term in self.terms
         )
-        squares, predicted = float((batch.lengths**2).sum()), sums["masked"] + sums["causal"]
+        squares, predicted = float((prepared.whole.lengths**2).sum()), sums["masked"] + sums["causal"]
         flops = flops_of_step(self.learner, sums["tokens"], squares, predicted)
         flops += update_operations(self.optimiser)
-        return sums | {"flops": flops, "cut": float(batch.cut), "norm": norm}
+        return sums | {"flops": flops, "cut": float(prepared.whole.cut), "norm": norm}
 
     def _clip_gradients(self, learn: bool) -> torch.Tensor:
         """Clip the gradients of all processes, if any; return their norm before (1, float64)."""
@@ -230,7 +312,7 @@ def build_learner(
     model = load_model(start, *form) if start else build_model(*form)
     module, _, name = kind_of(recipe.objective).learner.partition(":")
     learner: type[Learner] = getattr(import_module(module), name)
-    return learner.build(model, recipe, teacher)
+    return learner(model, recipe, teacher)
 
 
 def names(learner: Learner) -> list[str]:
@@ -245,39 +327,29 @@ def seed_torch(seed: int, step: int, rank: int = 0) -> None:
     torch.manual_seed(int(state[0] >> 1))
 
 
-def masked_sums(work: Pretraining, instances: Instances, chosen: NDArray[np.int64]) -> Sums:
-    """Return the sums of `measure` over chosen sequences, of which `EVALUATED_RATE` of the subwords are
-    masked; `mlm_loss` / `masked` is the mean loss in nats. `instances`: sequences of single documents,
-    without pairs. The positions and replacements of a sequence depend on its number only. A model that was
-    trained with next tokens predicts a masked token from the position before it."""
-    batch = instances.lay_out(chosen, generator(0, Stream.HELD_OUT))
-    draws = Draws(chosen, 0, Stream.HELD_OUT)
-    hidden = hide(batch, work.vocabulary, SCORED, EVALUATED_RATE, draws, len(chosen))
-    if work.recipe.objective.causal:
-        hidden = replace(hidden, positions=hidden.positions - 1)
-    return work.measure(work.batches.divide(batch, batch, hidden))
-
-
 def build_optimiser(
-    weights: Iterable[nn.Parameter],
-    optimisation: Optimisation,
-    sharded: bool = False,
-    tables: Collection[int] = (),
+    learner: nn.Module, optimisation: Optimisation, sharded: bool = False
 ) -> torch.optim.Optimizer:
     """Return the recipe's optimiser, which decays all weights except biases and LayerNorm (as in BERT).
-    `sharded`: each process keeps its share of the state. `tables`: ids of embeddings, no matrices to Muon."""
-    weights, optimiser = list(weights), OPTIMISERS[optimisation.optimiser]
-    decayed = [weight for weight in weights if weight.ndim > 1]
+    `sharded`: each process keeps its share of the state. Embeddings are no matrices to Muon."""
+    optimiser = OPTIMISERS[optimisation.optimiser]
+    embeddings = (module for module in learner.modules() if isinstance(module, nn.Embedding))
+    tables = {id(weight) for module in embeddings for weight in module.parameters()}
+    matrices, others, vectors = list[nn.Parameter](), list[nn.Parameter](), list[nn.Parameter]()
+    for weight in learner.parameters():
+        if weight.ndim <= 1:
+            vectors.append(weight)
+        elif optimiser.matrices and id(weight) not in tables:
+            matrices.append(weight)
+        else:
+            others.append(weight)
     groups: list[dict[str, Any]] = [
-        {"params": decayed, "weight_decay": optimisation.weight_decay},
-        {"params": [weight for weight in weights if weight.ndim <= 1], "weight_decay": 0.0},
+        {"params": others, "weight_decay": optimisation.weight_decay},
+        {"params": vectors, "weight_decay": 0.0},
+        {"params": matrices, "weight_decay": optimisation.weight_decay, "orthogonal": True},
     ]
-    if optimiser.matrices:
-        groups[0]["params"] = [weight for weight in decayed if id(weight) in tables]
-        matrices = [weight for weight in decayed if id(weight) not in tables]
-        groups.append(groups[0] | {"params": matrices, "orthogonal": True})
     made: torch.optim.Optimizer = optimiser.make(
-        [group for group in groups if group["params"]] if optimiser.matrices else groups,
+        [group for group in groups if group["params"]],
         sharded,
         lr=optimisation.learning_rate,
         betas=(optimisation.beta1, optimisation.beta2),
@@ -298,10 +370,10 @@ def learning_rate(optimisation: Optimisation, step: int, steps: int) -> float:
     return optimisation.learning_rate * part / whole
 
 
-def embedding_tables(learner: nn.Module) -> set[int]:
-    """Return the ids of weights that are embeddings."""
-    modules = (module for module in learner.modules() if isinstance(module, nn.Embedding))
-    return {id(weight) for module in modules for weight in module.parameters()}
+def flops_of_step(learner: Learner, tokens: float, squares: float, masked: float) -> float:
+    """Return the operations of all networks that learn or teach in a step, without recomputation."""
+    networks = {name: shape_of_network(model) for name, model in learner.networks.items()}
+    return step_operations(learner.objective, networks, Size(tokens, squares, masked))
 
 
 def update_operations(optimiser: torch.optim.Optimizer) -> float:

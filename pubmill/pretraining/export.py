@@ -80,10 +80,14 @@ def export(
             case ReleasedWeights():
                 _copy_released(_download_model(recipe.model, weights), temporary, recipe.model)
             case ArchivedWeights():
+                checked = _checked_archive(recipe.model, weights, archive)
                 with tempfile.TemporaryDirectory(prefix=".unpacked-", dir=temporary) as beside:
-                    unpacked = _unpack_archive(recipe.model, weights, archive, Path(beside) / "model")
-                    _copy_released(unpacked, temporary, recipe.model)
-        check_model(temporary, recipe.model, exact=made_here)
+                    unpack_model(checked, Path(beside) / "model")
+                    _copy_released(Path(beside) / "model", temporary, recipe.model)
+        if fault := folder_fault(temporary):
+            raise PubmillError(f"{recipe.model}: the model folder {fault}")
+        load_settings(temporary, recipe.model, exact=made_here)
+        checks.check_weights(temporary, recipe.model)
         _set_lowercase(temporary, recipe)
         corpus = read_json(statistics) if statistics else {}
         if corpus and isinstance(weights, PretrainedWeights):
@@ -110,15 +114,6 @@ def _with_pin(weights: ModelWeights, pin: Path | None) -> tuple[ModelWeights, Ma
             pinned = read_pin(weights.release, pin)
             return replace(weights, sha256=pinned["sha256"]), pinned
     return weights, {key: value for key, value in as_values(weights).items() if value is not None}
-
-
-def check_model(folder: Path, name: str, exact: bool) -> None:
-    """Check that `folder` holds a model and tokenizer that `transformers` loads without foreign code.
-    `exact`: require one embedding per piece, as in models made here."""
-    if fault := folder_fault(folder):
-        raise PubmillError(f"{name}: the model folder {fault}")
-    load_settings(folder, name, exact)
-    checks.check_weights(folder, name)
 
 
 def _required_folder(path: Path | None, kind: str, option: str) -> Path:
@@ -190,27 +185,23 @@ def _copy_checkpoint(recipe: ExportRecipe, expected: int, checkpoint: Path, targ
 
 
 def _make_random(recipe: ExportRecipe, vocab: Path, target: Path) -> None:
-    if recipe.pretraining is None:
-        raise PubmillError(
-            f"{recipe.model}: random weights need the pretraining recipe for their architecture"
-        )
-    tokenizer = AutoTokenizer.from_pretrained(vocab, local_files_only=True, trust_remote_code=False)
-    special = {"pad": tokenizer.pad_token_id, "cls": tokenizer.cls_token_id, "sep": tokenizer.sep_token_id}
     made = recipe.pretraining
-    form = made.architecture, made.objective, len(tokenizer), special, recipe.seed
-    build_model(*form).save_pretrained(target)
+    if made is None:
+        raise PubmillError(f"{recipe.model}: random weights need a recipe, for their architecture")
+    tokenizer = AutoTokenizer.from_pretrained(vocab, local_files_only=True, trust_remote_code=False)
+    special = {name: getattr(tokenizer, f"{name}_token_id") for name in ("pad", "cls", "sep")}
+    model = build_model(made.architecture, made.objective, len(tokenizer), special, recipe.seed)
+    model.save_pretrained(target)
 
 
-def _unpack_archive(model: str, weights: ArchivedWeights, archive: Path | None, output: Path) -> Path:
-    """Unpack the model folder of an archive, which must be the one that was pinned."""
+def _checked_archive(model: str, weights: ArchivedWeights, archive: Path | None) -> Path:
     if archive is None or not archive.is_file():
         raise PubmillError(f"{model}: weights of kind archive need --archive, a file; got {archive}")
     if (digest := sha256(archive)) != weights.sha256:
         raise PubmillError(
             f"{model}: {archive} has the sha256 {digest}, expected {weights.sha256}; fetch it again"
         )
-    unpack_model(archive, output)
-    return output
+    return archive
 
 
 def _download_model(model: str, weights: ReleasedWeights) -> Path:

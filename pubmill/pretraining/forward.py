@@ -140,9 +140,3 @@ def pair_logits(model: Any, vectors: Tensor) -> Tensor:
     else:
         logits = model.cls.seq_relationship(torch.tanh(pooler.dense(vectors)))
     return logits
-
-
-def replaced_logits(model: Any, vectors: Tensor) -> Tensor:
-    """Return logits (positions,) of ELECTRA's discriminator that a token was replaced."""
-    logits: Tensor = model.discriminator_predictions(vectors)
-    return logits

@@ -12,27 +12,18 @@ B are exchanged in about half of the instances.
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pubmill.errors import PubmillError
+from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.recipes import PretrainingRecipe
 
 Ints = NDArray[np.int64]
 IS_NEXT, RANDOM, UNLABELLED = 0, 1, -100
 IN_ORDER, SWAPPED = 0, 1
 TOGETHER = 256
-
-
-class Packed(Protocol):
-    """Packed documents, as read by `pubmill.pretraining.packed_tokens.PackedTokens`."""
-
-    ids: NDArray[Any]
-    sentences: Ints
-    documents: Ints
-    special: dict[str, int]
 
 
 class Stream(IntEnum):
@@ -120,7 +111,7 @@ class Instances:
     [SEP]; its `batch_size` is for all processes together. Raises a `PubmillError` if the corpus is empty or
     the sequences are too short for any token."""
 
-    def __init__(self, packed: Packed, recipe: PretrainingRecipe) -> None:
+    def __init__(self, packed: PackedTokens, recipe: PretrainingRecipe) -> None:
         self.pairs, self.full = recipe.objective.pairs, recipe.objective.sequences == "full"
         self.limit = recipe.sequence_length - (2 if self.pairs == "none" else 3)
         if self.limit < 2 or len(packed.ids) == 0:
@@ -165,7 +156,14 @@ class Instances:
             return self._lay_out(start, end - start, end, end - end, nothing, 0)
         middle = self._cut_at_sentence(start, end, random.random(len(chunks)))
         if self.pairs == "next-sentence":
-            return self._next_sentences(start, middle, end, random)
+            # Each A gets its own B, or that of another document.
+            labels = np.where(middle < end, IS_NEXT, UNLABELLED)
+            chosen = (labels == IS_NEXT) & (random.random(len(start)) < 0.5)
+            other = self._other_documents(start, end - middle, chosen)
+            labels[other != np.arange(len(start))] = RANDOM
+            length = np.minimum((end - middle)[other], self.limit - (middle - start))
+            cut = int((end - middle).sum() - length.sum())
+            return self._lay_out(start, middle - start, middle[other], length, labels, cut)
         if self.pairs == "unlabelled":
             return self._lay_out(start, middle - start, middle, end - middle, nothing, 0)
         swapped = (middle < end) & (random.random(len(chunks)) < 0.5)
@@ -173,19 +171,6 @@ class Instances:
         first, second = np.where(swapped, middle, start), np.where(swapped, start, middle)
         n_first = np.where(swapped, end - middle, middle - start)
         return self._lay_out(first, n_first, second, end - start - n_first, labels, 0)
-
-    def _next_sentences(
-        self, start: Ints, middle: Ints, end: Ints, random: np.random.Generator
-    ) -> PackedBatch:
-        """Combine each A with its own B, or with that of another document."""
-        labels = np.where(middle < end, IS_NEXT, UNLABELLED)
-        chosen = (labels == IS_NEXT) & (random.random(len(start)) < 0.5)
-        other = self._other_documents(start, end - middle, chosen)
-        labels[other != np.arange(len(start))] = RANDOM
-        second, room = middle[other], self.limit - (middle - start)
-        length = np.minimum((end - middle)[other], room)
-        cut = int((end - middle).sum() - length.sum())
-        return self._lay_out(start, middle - start, second, length, labels, cut)
 
     def _cut_at_sentence(self, start: Ints, end: Ints, where: NDArray[np.float64]) -> Ints:
         """Return a random sentence start inside each chunk; the chunk's end if it has only one sentence."""

@@ -18,11 +18,11 @@ from torch import Tensor, nn
 from pubmill.errors import PubmillError
 from pubmill.pretraining.architectures import build_generator
 from pubmill.pretraining.cross_entropy import cross_entropy
-from pubmill.pretraining.forward import embed, encode, masked_lm_logits, pair_logits, replaced_logits
+from pubmill.pretraining.forward import embed, encode, masked_lm_logits, pair_logits
 from pubmill.pretraining.instances import UNLABELLED
 from pubmill.pretraining.micro_batches import Part
 from pubmill.pretraining.unpadded import SequenceBounds
-from pubmill.recipes import Objective, PretrainingRecipe
+from pubmill.recipes import PretrainingRecipe
 from pubmill.recipes.objectives import PAIRS, Term, terms_of
 from pubmill.storage.checksums import check_folder
 
@@ -34,15 +34,11 @@ class Learner(nn.Module):
     slope_scale: float = 1.0
     """Factor of gradients inside `forward` that keeps them from underflowing in float16."""
 
-    def __init__(self, model: Any, objective: Objective, recompute: bool = False) -> None:
+    def __init__(self, model: Any, recipe: PretrainingRecipe, teacher: Path | None = None) -> None:
+        """Make the learner of a recipe around its model; `teacher` is a model folder."""
         super().__init__()
-        self.model, self.objective, self.recompute = model, objective, recompute
-        self.pairs = PAIRS.get(objective.pairs)
-
-    @classmethod
-    def build(cls, model: Any, recipe: PretrainingRecipe, teacher: Path | None) -> Self:
-        """Return the learner of a recipe around its model; `teacher` is a model folder, or None."""
-        return cls(model, recipe.objective, recipe.recompute_activations)
+        self.model, self.objective, self.recompute = model, recipe.objective, recipe.recompute_activations
+        self.pairs = PAIRS.get(recipe.objective.pairs)
 
     @property
     def terms(self) -> tuple[Term, ...]:
@@ -162,16 +158,10 @@ class ReplacedTokenDetection(Learner):
     """ELECTRA: a generator fills in the masks, the model predicts for each token whether it was replaced
     (Clark et al. 2020, section 3). If the generator fills in the original token, it was not replaced."""
 
-    def __init__(self, model: Any, generator: Any, objective: Objective, recompute: bool = False) -> None:
-        super().__init__(model, objective, recompute)
-        self.generator = generator
-
-    @classmethod
-    def build(cls, model: Any, recipe: PretrainingRecipe, teacher: Path | None) -> Self:
-        objective = recipe.objective
-        assert objective.generator is not None
-        generator = build_generator(objective.generator, model, recipe.seed)
-        return cls(model, generator, objective, recipe.recompute_activations)
+    def __init__(self, model: Any, recipe: PretrainingRecipe, teacher: Path | None = None) -> None:
+        super().__init__(model, recipe)
+        assert recipe.objective.generator is not None
+        self.generator = build_generator(recipe.objective.generator, model, recipe.seed)
 
     @property
     def networks(self) -> dict[str, Any]:
@@ -193,12 +183,11 @@ class ReplacedTokenDetection(Learner):
     def _scores(self, ids: Tensor, part: Part) -> Tensor:
         """Return the logit (tokens,) that each token was replaced."""
         embedded = embed(self.model, ids, part.segments, part.positions, part.compiled)
-        if part.unpadded:
-            # Almost all positions are tokens, and their number varies.
-            hidden = encode(self.model, embedded, part.mask, None, self.recompute)
-            return replaced_logits(self.model, hidden).flatten()[part.present]
-        hidden = encode(self.model, embedded, part.mask, part.present, self.recompute)
-        return replaced_logits(self.model, hidden)
+        # Without padding, almost all positions are tokens, and their number varies.
+        flat = isinstance(part.mask, SequenceBounds)
+        hidden = encode(self.model, embedded, part.mask, None if flat else part.present, self.recompute)
+        logits: Tensor = self.model.discriminator_predictions(hidden)
+        return logits.flatten()[part.present] if flat else logits
 
     def evaluate(self, part: Part) -> dict[str, Tensor]:
         return self.forward(part)
@@ -215,21 +204,16 @@ class Distilled(Learner):
     It and the cosine distance are taken at the masked positions, or at all tokens as in DistilBERT's program
     (Sanh et al. 2020; its `restrict_ce_to_mask` restricts only the divergence)."""
 
-    def __init__(self, model: Any, teacher: Any, objective: Objective, recompute: bool = False) -> None:
-        super().__init__(model, objective, recompute)
-        assert objective.distillation is not None
-        self.wanted = objective.distillation
-        # not a part of this module: it is neither trained nor saved
-        self._teacher = [teacher.eval().requires_grad_(False)]
-        if self.wanted.cosine:
-            self.projection = nn.Linear(model.config.hidden_size, teacher.config.hidden_size)
-
-    @classmethod
-    def build(cls, model: Any, recipe: PretrainingRecipe, teacher: Path | None) -> Self:
+    def __init__(self, model: Any, recipe: PretrainingRecipe, teacher: Path | None = None) -> None:
+        super().__init__(model, recipe)
+        assert recipe.objective.distillation is not None
+        self.wanted = recipe.objective.distillation
         if teacher is None:
             raise PubmillError("the recipe is a distillation: it needs --teacher, a model folder")
-        theirs = load_teacher(teacher, model.config.vocab_size)
-        return cls(model, theirs, recipe.objective, recipe.recompute_activations)
+        # not a part of this module: it is neither trained nor saved
+        self._teacher = [load_teacher(teacher, model.config.vocab_size).eval().requires_grad_(False)]
+        if self.wanted.cosine:
+            self.projection = nn.Linear(model.config.hidden_size, self.teacher.config.hidden_size)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
         """Move the teacher too where this module is moved (`to` and `cuda` end here)."""

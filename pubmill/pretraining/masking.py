@@ -206,34 +206,19 @@ def run_starts(words: Flags, inner: Flags, lengths: Ints, longest: int, draws: D
     return starts
 
 
-def units(
-    inner: Flags, ids: Ints, lengths: Ints, vocabulary: Vocabulary, objective: Objective, draws: Draws
-) -> Flags:
-    """Return true where a unit of masking begins."""
-    if objective.masking == "subword":
-        return inner
-    words = word_starts(ids, inner, vocabulary)
-    if objective.masking == "whole-word":
-        return words
-    return run_starts(words, inner, lengths, objective.longest_ngram, draws)
-
-
 def mask(
-    ids: Ints,
-    inner: Flags,
-    lengths: Ints,
-    vocabulary: Vocabulary,
-    objective: Objective,
-    rate: float,
-    draws: Draws,
+    batch: PackedBatch, vocabulary: Vocabulary, objective: Objective, rate: float, draws: Draws
 ) -> Masked:
-    """Mask tokens of concatenated sequences (see `instances.PackedBatch`); [CLS] and [SEP] are chosen only if
-    tokens are independent. `rate` of the tokens are chosen, of which `replaced_by_mask` become [MASK],
-    `replaced_at_random` become any id except special ones, and the others stay."""
+    """Mask tokens of a batch; [CLS] and [SEP] are chosen only if tokens are independent. `rate` of the tokens
+    are chosen, of which `replaced_by_mask` become [MASK], `replaced_at_random` become any id except special
+    ones, and the others stay."""
+    ids, inner, lengths = batch.ids, batch.inner, batch.lengths
     if objective.masking == "independent":
         positions = choose_independently(lengths, rate, draws)
     else:
-        starts = units(inner, ids, lengths, vocabulary, objective, draws)
+        starts = inner if objective.masking == "subword" else word_starts(ids, inner, vocabulary)
+        if objective.masking == "n-gram":
+            starts = run_starts(starts, inner, lengths, objective.longest_ngram, draws)
         positions = choose_tokens(starts, inner, lengths, rate, draws)
     labels = ids[positions]
     counts = np.diff(np.searchsorted(positions, np.cumsum(lengths)), prepend=0)[:, None]
@@ -262,7 +247,7 @@ def hide(
     """
     if not len(batch.lengths):
         return Masked(batch.ids, batch.ids, batch.ids)
-    masked = mask(batch.ids, batch.inner, batch.lengths, vocabulary, objective, rate, draws)
+    masked = mask(batch, vocabulary, objective, rate, draws)
     causal_of_all = kind_of(objective).causal_sequences(total)
     if not causal_of_all:
         return masked

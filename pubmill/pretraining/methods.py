@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from pubmill.hardware.torch_setup import strict
 from pubmill.pretraining.distributed import OverlappedSums
 from pubmill.pretraining.micro_batches import Part
-from pubmill.pretraining.unpadded import GELU, Layers, add_gradient
+from pubmill.pretraining.unpadded import GELU, add_gradient
 
 LARGEST_HEAD, HEAD_MULTIPLE = 256, 8
 """Head sizes of the flash kernel: multiples of 8 up to 256."""
@@ -33,13 +33,13 @@ class Methods:
 
     `sequences`: "unpadded", concatenated with flash attention, or "padded". `weights`: copies in "bfloat16"
     of the float32 weights, so that all activations are in bfloat16, or "float32", of which PyTorch's autocast
-    converts what matrix products need. `layers`: see `pubmill.pretraining.unpadded`. `attention`: "usual", or
-    FlashAttention-3 ("FA3"), which has no dropout.
+    converts what matrix products need. `layers`: "compiled" by torch.compile, or "eager". `attention`:
+    "usual", or FlashAttention-3 ("FA3"), which has no dropout.
     """
 
     sequences: Literal["unpadded", "padded"] = "padded"
     weights: Literal["bfloat16", "float32"] = "float32"
-    layers: Layers = "eager"
+    layers: Literal["compiled", "eager"] = "eager"
     attention: Literal["usual", "FA3"] = "usual"
 
     def describe(self) -> str:
@@ -72,7 +72,8 @@ def has_flash_3(networks: dict[str, Any], device: torch.device) -> bool:
     """Return whether attention may be FlashAttention-3: without dropout, on Hopper, where its package and
     PyTorch's registry are there, and unless determinism is required (its gradients of queries differ between
     runs even then, Dao-AILab/flash-attention#2244)."""
-    dropped = any(attention_dropout(network.config) for network in networks.values())
+    configs = (network.config for network in networks.values())  # ModernBERT has no dropout in pretraining.
+    dropped = any(getattr(config, "attention_probs_dropout_prob", 0.0) for config in configs)
     there = hasattr(torch.nn.attention, "restore_flash_attention_impl") and find_spec(FLASH_3_PACKAGE)
     hopper = torch.cuda.get_device_capability(device)[0] == HOPPER
     return not dropped and hopper and bool(there) and not strict()
@@ -88,21 +89,11 @@ def activate_attention(methods: Methods) -> None:
         torch.nn.attention.restore_flash_attention_impl()
 
 
-def attention_dropout(config: Any) -> float:
-    """Return the dropout of attention weights; ModernBERT has none in pretraining."""
-    return getattr(config, "attention_probs_dropout_prob", 0.0)
-
-
 def _has_flash_sizes(network: Any) -> bool:
     config = network.config
     head = config.hidden_size // config.num_attention_heads
     known = config.model_type == "modernbert" or config.hidden_act in GELU
     return head % HEAD_MULTIPLE == 0 and head <= LARGEST_HEAD and known
-
-
-def slower(methods: Methods) -> Methods:
-    """Return the methods to try where these do not work."""
-    return SLOWER.get(methods, PLAIN)
 
 
 class Bfloat16Copies:

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from pubmill.hardware.torch_setup import to_device
 from pubmill.pretraining.instances import UNLABELLED, Instances, Ints, PackedBatch, ranges
-from pubmill.pretraining.unpadded import Layers, Mask, SequenceBounds
+from pubmill.pretraining.unpadded import Mask, SequenceBounds
 
 LENGTH_MULTIPLE = 8
 TOKEN_MULTIPLE = 256
@@ -47,11 +47,6 @@ class Part:
     present: Tensor
     positions: Tensor | None = None
     causal: Tensor | None = None
-
-    @property
-    def unpadded(self) -> bool:
-        """Return whether the sequences are concatenated."""
-        return isinstance(self.mask, SequenceBounds)
 
     @property
     def compiled(self) -> bool:
@@ -122,7 +117,7 @@ class FlatPart:
     longest: int
     causal: tuple[int, int] = (0, 0)
 
-    def to(self, device: torch.device, layers: Layers) -> Part:
+    def to(self, device: torch.device, compiled: bool) -> Part:
         """Return the micro-batch on a device."""
         numbers = self.numbers.to(device, non_blocking=True)
         ids, segments, positions, bounds, rows, labels, pair_labels, present = torch.split(
@@ -131,7 +126,7 @@ class FlatPart:
         return Part(
             ids=ids.unsqueeze(0),
             segments=segments.unsqueeze(0),
-            mask=SequenceBounds(bounds, self.longest, layers, self.causal),
+            mask=SequenceBounds(bounds, self.longest, compiled, self.causal),
             rows=rows.long(),
             labels=labels.long(),
             pair_labels=pair_labels.long(),

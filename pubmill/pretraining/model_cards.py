@@ -2,13 +2,12 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from huggingface_hub import ModelCardData
 
-from pubmill.errors import PubmillError
 from pubmill.storage.files import read_json
 from pubmill.storage.privacy import PUBLIC
 
@@ -43,8 +42,6 @@ OWN_LICENCE = (
     "None is given by pubmill, whose code is under the Apache License 2.0: it is for those who trained the "
     "model to say, within the terms of what it was trained on."
 )
-CORPUS_FACTS = ("corpus", "day", "last_files", "documents", "words", "bytes")
-"""Keys of `corpus_of_model` that the card lists, in this order."""
 UNKNOWN_LICENCE = (
     "Not stated in the card that it came with (README.original.md, if there was one); see its source."
 )
@@ -72,7 +69,11 @@ def model_card(
     if scale != "full":
         parts.append(f"**Scale `{scale}`: a reduced recipe, not comparable with published models.**\n")
     parts.append(_markdown_section("Weights", weights))
-    parts.append(_markdown_section("Data", _corpus_fields(statistics) | _vocabulary_fields(vocab)))
+    data = _corpus_fields(statistics)
+    if vocab is not None and (vocab / "diagnosis.json").is_file():
+        diagnosis = read_json(vocab / "diagnosis.json")
+        data["vocabulary"] = {name: diagnosis.get(name) for name in ("size", "documents", "words")}
+    parts.append(_markdown_section("Data", data))
     if pretraining:
         shape = pretraining if trained else {"architecture": pretraining["architecture"]}
         parts.append(_markdown_section("Recipe", shape))
@@ -95,27 +96,18 @@ def _licence_text(kind: str, original: Path | None) -> str:
 
 def _corpus_fields(statistics: Mapping[str, Any]) -> dict[str, object]:
     """Describe the pretraining corpus: name, day, size, documents of each source, rejected documents."""
-    facts = corpus_of_model(statistics)
-    shown = {"last revision" if key == "day" else key: facts[key] for key in CORPUS_FACTS if key in facts}
+    facts = {"last revision" if key == "day" else key: of for key, of in corpus_of_model(statistics).items()}
     by_source = {source: counts["documents"] for source, counts in statistics.get("by_source", {}).items()}
-    return {**shown, "documents by source": by_source, "rejected": statistics.get("rejected", {})}
+    return {**facts, "documents by source": by_source, "rejected": statistics.get("rejected", {})}
 
 
 def corpus_of_model(statistics: Mapping[str, Any]) -> dict[str, object]:
     """Return what identifies the corpus of a model, from its stats.json: its name, the day of the last
-    revision of a document, its size, and the last file of each source."""
-    recipe = statistics.get("recipe", {})
-    values = {name: recipe.get(name) for name in ("corpus", "last_files")}
-    values |= {name: statistics.get(name) for name in ("day", "documents", "words", "bytes")}
+    revision of a document, the last file of each source, and its size."""
+    of_recipe = dict.fromkeys(("corpus", "last_files"), statistics.get("recipe", {}))
+    names = ("corpus", "day", "last_files", "documents", "words", "bytes")
+    values = {name: of_recipe.get(name, statistics).get(name) for name in names}
     return {name: value for name, value in values.items() if value}
-
-
-def _vocabulary_fields(vocab: Path | None) -> dict[str, object]:
-    """Describe the corpus from which the vocabulary was learnt."""
-    if vocab is None or not (vocab / "diagnosis.json").is_file():
-        return {}
-    diagnosis = read_json(vocab / "diagnosis.json")
-    return {"vocabulary": {name: diagnosis.get(name) for name in ("size", "documents", "words")}}
 
 
 def _training_fields(checkpoint: Path) -> dict[str, object]:
@@ -125,28 +117,21 @@ def _training_fields(checkpoint: Path) -> dict[str, object]:
     state = {name: value for name, value in state.items() if name not in left_out}
     log = checkpoint / "log.jsonl"
     lines = log.read_text(encoding="utf-8").splitlines() if log.is_file() else []
-    if not lines:
-        return state
-    try:
-        return state | {"last log line": json.loads(lines[-1])}
-    except json.JSONDecodeError as error:
-        raise PubmillError(f"{log}:{len(lines)}: not valid JSON: {error.msg}") from None
+    return state | {"last log line": json.loads(lines[-1])} if lines else state
 
 
 def _markdown_section(title: str, values: Mapping[str, object]) -> str:
-    rows = list(_flatten(values))
-    if not rows:
-        return ""
-    lines = [f"| {name} | {_markdown_cell(value)} |" for name, value in rows]
-    return "\n".join([f"## {title}\n", "| | |", "|---|---|", *lines, ""])
+    lines = [f"| {name} | {_markdown_cell(value)} |" for name, value in _flatten(values)]
+    return "\n".join([f"## {title}\n", "| | |", "|---|---|", *lines, ""]) if lines else ""
 
 
-def _flatten(values: Mapping[str, object], prefix: str = "") -> list[tuple[str, object]]:
-    rows: list[tuple[str, object]] = []
+def _flatten(values: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
     for name, value in values.items():
         label = f"{prefix}{name.replace('_', ' ')}"
-        rows += _flatten(value, f"{label}: ") if isinstance(value, Mapping) else [(label, value)]
-    return rows
+        if isinstance(value, Mapping):
+            yield from _flatten(value, f"{label}: ")
+        else:
+            yield label, value
 
 
 def _markdown_cell(value: object) -> str:

@@ -16,7 +16,6 @@ No sentence and no document is empty. Needs numpy only: pretraining reads it whe
 import hashlib
 from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, NotRequired, Self, TypedDict
@@ -240,8 +239,3 @@ class PackedTokens:
         for ids in (self.ids[:FINGERPRINTED], self.ids[-FINGERPRINTED:]):
             digest.update(ids.tobytes())
         return digest.hexdigest()
-
-    def document(self, number: int) -> list[list[int]]:
-        """Return the sentences of one document, as lists of ids."""
-        bounds = self.sentences[self.documents[number] : self.documents[number + 1] + 1]
-        return [self.ids[start:end].tolist() for start, end in pairwise(bounds)]

@@ -10,13 +10,13 @@ import hashlib
 import multiprocessing
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from itertools import accumulate, islice
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any, Protocol, TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 import tokenizers
@@ -105,19 +105,13 @@ def apart(documents: Iterable[tuple[str, str]], share: float, rest: list[str]) -
             yield text
 
 
-class Splitter(Protocol):
-    """Splitter of a document into sentences."""
-
-    def split(self, text: str) -> list[str]: ...
-
-
-def pack_documents(texts: Iterable[str], splitter: Splitter, encoder: Encoder) -> TokenShard:
+def pack_documents(texts: Iterable[str], split: Callable[[str], list[str]], encoder: Encoder) -> TokenShard:
     """Split and encode documents; sentences and documents without tokens are left out and counted."""
     width = encoder.dtype.itemsize
     ids, sentences, documents = list[bytes](), list[int](), list[int]()
     empty_sentences = empty_documents = 0
     for text in texts:
-        encoded = [encoder.encode(sentence) for sentence in splitter.split(text)]
+        encoded = [encoder.encode(sentence) for sentence in split(text)]
         full = [sentence for sentence in encoded if sentence]
         empty_sentences += len(encoded) - len(full)
         if not full:
@@ -146,14 +140,14 @@ class _Worker:
     current: "_Worker"
 
     def __init__(self, vocab: Path, punkt: Path) -> None:
-        self.splitter, self.encoder = SentenceSplitter(punkt), make_encoder(load_tokenizer(vocab))
+        self.split, self.encoder = SentenceSplitter(punkt).split, make_encoder(load_tokenizer(vocab))
 
     def pack(self, part: Path, recipe: "PackingRecipe") -> Shards:
         """Training documents and held-out documents."""
         rest: list[str] = []
         texts = apart(read_texts([part], recipe.title), recipe.held_out, rest)
-        trained = pack_documents(texts, self.splitter, self.encoder)
-        return trained, pack_documents(rest, self.splitter, self.encoder)
+        trained = pack_documents(texts, self.split, self.encoder)
+        return trained, pack_documents(rest, self.split, self.encoder)
 
     @staticmethod
     def start(vocab: Path, punkt: Path) -> None:
@@ -186,22 +180,15 @@ def pack_parts(
     context = multiprocessing.get_context("spawn")
     try:
         with ProcessPoolExecutor(min(processes, len(parts)), context, _Worker.start, (vocab, punkt)) as pool:
-            yield from _ordered_results(pool, parts, recipe, ahead=2 * processes)
+            rest = (pool.submit(_Worker.run, part, recipe) for part in parts)
+            waiting = list(islice(rest, 2 * processes))  # More would fill the memory.
+            while waiting:
+                yield waiting.pop(0).result()
+                waiting.extend(islice(rest, 1))
     except BrokenProcessPool:
         raise PubmillError(
             "a packing process was killed, most likely because memory ran out; run again with fewer processes"
         ) from None
-
-
-def _ordered_results(
-    pool: ProcessPoolExecutor, parts: list[Path], recipe: PackingRecipe, ahead: int
-) -> Iterator[Shards]:
-    """Yield results in the order of the parts, with at most `ahead` of them waiting in memory."""
-    rest = (pool.submit(_Worker.run, part, recipe) for part in parts)
-    waiting = list(islice(rest, ahead))
-    while waiting:
-        yield waiting.pop(0).result()
-        waiting.extend(islice(rest, 1))
 
 
 def pack(

@@ -8,7 +8,7 @@ sequence may be causal: each position sees itself and those before it.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from pubmill.pretraining.unpadded import Mask, SequenceBounds
+from pubmill.pretraining.unpadded import Mask, SequenceBounds, compiled, flash_attention
 
 HIDDEN_KEY = -1e30
 """Added to scores of keys that a query does not see; finite, because a padding query may see none."""
@@ -42,9 +42,9 @@ def encode_rotary(
 ) -> Tensor:
     """Return the encoder's output vectors as `pubmill.pretraining.forward.encode` does."""
     flat = isinstance(mask, SequenceBounds)
-    functions = rotary_functions() if isinstance(mask, SequenceBounds) and mask.compiled else ROTARY_FUNCTIONS
+    fast = isinstance(mask, SequenceBounds) and mask.compiled
     kinds = set(base.config.layer_types)
-    attends = {kind: _attention(base, kind, hidden, mask, causal, functions.turn) for kind in kinds}
+    attends = {kind: _attention(base, kind, hidden, mask, causal) for kind in kinds}
     hidden = hidden.squeeze(0) if flat else hidden
     compute = partial(checkpoint, _compute_layer, use_reentrant=False) if recompute else _compute_layer
     for number, layer in enumerate(base.layers):
@@ -52,7 +52,7 @@ def encode_rotary(
         # Tensors, not modules: in the backward pass, the modules have their float32 weights again.
         dropped = getattr(layer.attn.out_drop, "p", 0.0) if layer.training else 0.0
         numbers = Numbers(dropped, base.config.norm_eps)
-        hidden = compute(hidden, weights_of(layer), attends[layer.attention_type], wanted, numbers, functions)
+        hidden = compute(hidden, weights_of(layer), attends[layer.attention_type], wanted, numbers, fast)
     normed: Tensor = base.final_norm(hidden)
     return normed.unsqueeze(0) if flat and rows is None else normed
 
@@ -77,11 +77,13 @@ def _compute_layer(
     attend: Attend,
     rows: Tensor | None,
     numbers: Numbers,
-    functions: "RotaryFunctions",
+    fast: bool,
 ) -> Tensor:
-    context = attend(functions.before(hidden, weights[:2], numbers.epsilon))
+    before = compiled(before_attention) if fast else before_attention
+    context = attend(before(hidden, weights[:2], numbers.epsilon))
     if rows is None:
-        return functions.after(context, hidden, weights[2:], numbers)
+        after = compiled(after_attention) if fast else after_attention
+        return after(context, hidden, weights[2:], numbers)
     size = hidden.shape[-1]
     some, others = context.reshape(-1, size)[rows], hidden.reshape(-1, size)[rows]
     return after_attention(some, others, weights[2:], numbers)
@@ -111,32 +113,15 @@ def turn(product: Tensor, angles: Tensor, heads: int) -> tuple[Tensor, Tensor, T
     return rotate(query, cosines, sines), rotate(key, cosines, sines), value
 
 
-class RotaryFunctions(NamedTuple):
-    """The functions of a layer that may be compiled."""
-
-    before: Callable[[Tensor, list[Any], float], Tensor]
-    turn: Turn
-    after: Callable[[Tensor, Tensor, list[Any], Numbers], Tensor]
-
-
-ROTARY_FUNCTIONS = RotaryFunctions(before_attention, turn, after_attention)
-
-
-@cache
-def rotary_functions() -> RotaryFunctions:
-    """Return the compiled functions, for fixed shapes: all micro-batches have equally many tokens."""
-    compiled: list[Any] = [torch.compile(one, fullgraph=True, dynamic=False) for one in ROTARY_FUNCTIONS]
-    return RotaryFunctions(*compiled)
-
-
-def _attention(base: Any, kind: str, hidden: Tensor, mask: Mask, causal: Tensor | None, turn: Turn) -> Attend:
+def _attention(base: Any, kind: str, hidden: Tensor, mask: Mask, causal: Tensor | None) -> Attend:
     """Return the attention of layers of a kind: from query, key and value as one tensor to the context."""
     heads, frequencies = base.config.num_attention_heads, getattr(base.rotary_emb, f"{kind}_inv_freq")
     half = base.config.sliding_window if kind == LOCAL else None
     if isinstance(mask, SequenceBounds):
         tokens = torch.arange(hidden.shape[1], device=hidden.device, dtype=torch.int32)
         starts = mask.bounds[torch.searchsorted(mask.bounds, tokens, right=True) - 1]
-        turned = partial(turn, angles=angles(tokens - starts, frequencies), heads=heads)
+        rotation = compiled(turn) if mask.compiled else turn
+        turned = partial(rotation, angles=angles(tokens - starts, frequencies), heads=heads)
         return partial(_attend_flat, turned=turned, half=half, sequences=mask)
     places = torch.arange(hidden.shape[1], device=hidden.device)
     sight = Sight(half, mask, causal)
@@ -149,22 +134,15 @@ def angles(places: Tensor, frequencies: Tensor) -> Tensor:
     return torch.stack([turned.cos(), turned.sin()])
 
 
-def _attend_flat(product: Tensor, turned: Turn, half: int | None, sequences: SequenceBounds) -> Tensor:
-    query, key, value = turned(product)
-    return windowed_flash_attention(query, key, value, sequences, half).flatten(1)
-
-
 def rotate(part: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
     """Return vectors turned by the angles of their positions; a vector's two halves are the coordinates."""
     left, right = part.chunk(2, -1)
     return torch.cat([left * cosines - right * sines, right * cosines + left * sines], -1)
 
 
-def windowed_flash_attention(
-    query: Tensor, key: Tensor, value: Tensor, sequences: SequenceBounds, half: int | None
-) -> Tensor:
-    """Return attention within each sequence; all tensors are (tokens, heads, head size). The first sequences
-    may be causal: they are computed on their own."""
+def _attend_flat(product: Tensor, turned: Turn, half: int | None, sequences: SequenceBounds) -> Tensor:
+    """Return attention within each sequence. The first sequences may be causal: they are computed apart."""
+    query, key, value = turned(product)
     (count, tokens), bounds = sequences.causal, sequences.bounds
     outputs = list[Tensor]()
     for causal, part, ends in (
@@ -173,20 +151,8 @@ def windowed_flash_attention(
     ):
         if len(ends) > 1:
             some = SequenceBounds(ends, sequences.longest)
-            outputs.append(flash_window(query[part], key[part], value[part], some, half, causal))
-    return outputs[0] if len(outputs) == 1 else torch.cat(outputs)
-
-
-def flash_window(
-    query: Tensor, key: Tensor, value: Tensor, sequences: SequenceBounds, half: int | None, causal: bool
-) -> Tensor:
-    """Return attention by PyTorch's flash kernel to `half` positions on each side (None: all)."""
-    bounds, longest = sequences.bounds, sequences.longest
-    side = -1 if half is None else half
-    window = {"window_size_left": side, "window_size_right": 0 if causal else side}
-    given = query, key, value, bounds, bounds, longest, longest, 0.0, causal, False
-    attended: Tensor = torch.ops.aten._flash_attention_forward(*given, **window)[0]
-    return attended
+            outputs.append(flash_attention(query[part], key[part], value[part], some, 0.0, half, causal))
+    return (outputs[0] if len(outputs) == 1 else torch.cat(outputs)).flatten(1)
 
 
 def _attend_padded(product: Tensor, angles: Tensor, heads: int, sight: Sight) -> Tensor:

@@ -2,7 +2,7 @@
 
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -13,22 +13,25 @@ import torch
 
 from pubmill.errors import PubmillError, StopRequestedError
 from pubmill.hardware.provenance import provenance
-from pubmill.hardware.torch_setup import STRICT, configure_cuda, cuda_settings, leave_uninitialized_memory
+from pubmill.hardware.torch_setup import (
+    STRICT,
+    configure_cuda,
+    cuda_settings,
+    leave_uninitialized_memory,
+    measured_rate,
+)
 from pubmill.messages.progress import report_progress
 from pubmill.pretraining import checkpoints
-from pubmill.pretraining.background_saves import BackgroundSaves
-from pubmill.pretraining.checkpoints import PretrainingProgress, WeightsOrigin
-from pubmill.pretraining.computation import Sums
+from pubmill.pretraining.checkpoints import BackgroundSaves, Line, PretrainingProgress, WeightsOrigin
 from pubmill.pretraining.distributed import World, join
 from pubmill.pretraining.engine import Pretraining
-from pubmill.pretraining.flops import measured_rate
-from pubmill.pretraining.logs import Line, TensorBoard, log_line, means, progress_line
 from pubmill.pretraining.masking import Vocabulary, read_vocabulary
 from pubmill.pretraining.methods import Methods
 from pubmill.pretraining.packed_tokens import HELD_OUT, PackedTokens
 from pubmill.recipes import PretrainingRecipe
+from pubmill.recipes.objectives import Term
 from pubmill.recipes.reading import as_values
-from pubmill.storage.files import read_json
+from pubmill.storage.files import locked, read_json, sha256
 
 LOG_LINES, REPORT_SECONDS = 200, 5.0
 # The loss of masked tokens, averaged over about this many steps, may rise this far (in nats) above its lowest
@@ -78,27 +81,23 @@ def pretrain(recipe: PretrainingRecipe, segment: Segment, evaluate: Evaluation |
     last good save stays), and `StopRequestedError`, after saving, if a signal asked it to stop.
     """
     world = join()
-    with checkpoints.hold(segment.output) if world.first else nullcontext():
+    # Else an orphan of a killed workflow would write to the same saves as its successor.
+    with locked(segment.output.with_name(f".{segment.output.name}.lock")) if world.first else nullcontext():
         packed = PackedTokens(segment.tokens)
         packed.check_parts()
         if world.first:
             packed.verify()
         vocabulary = read_vocabulary(segment.vocab, packed.special)
         check(recipe, packed, vocabulary, segment, world)
-        configure(world.device)
+        if world.device.type == "cuda":
+            configure_cuda(deterministic=False)
+        else:
+            torch.use_deterministic_algorithms(True)
+            leave_uninitialized_memory()
         work = Pretraining(recipe, packed, vocabulary, world, segment.model, segment.teacher)
         origin = origin_of(work, segment, packed)
         progress = resume(work, segment, origin)
         train(work, progress, segment, origin, evaluate or held_out_losses)
-
-
-def configure(device: torch.device) -> None:
-    """Configure this process: deterministic on a processor; on a GPU as `configure_cuda` defines."""
-    if device.type == "cuda":
-        configure_cuda(deterministic=False)
-    else:
-        torch.use_deterministic_algorithms(True)
-        leave_uninitialized_memory()
 
 
 def check(
@@ -129,11 +128,17 @@ def origin_of(work: Pretraining, segment: Segment, packed: PackedTokens) -> Weig
     if work.world.device.type == "cuda":
         hardware |= asdict(work.computation.methods) | {"methods_refused": work.computation.refused}
     folders = {name: getattr(segment, name) for name in ("previous", "model", "other", "teacher")}
+    weights = {name: folder / "model.safetensors" if folder else None for name, folder in folders.items()}
     return {
         **made_with,
         "hardware": hardware,
         "recipe": as_values(work.recipe),
-        "inputs": checkpoints.fingerprints(packed, segment.vocab, folders, segment.version),
+        "inputs": {
+            "tokens": packed.fingerprint(),
+            "vocab": sha256(segment.vocab / "tokenizer.json"),
+            **{name: sha256(file) if file else None for name, file in weights.items()},
+            "version": segment.version,
+        },
         "instances_per_epoch": len(work.batches.instances),
     }
 
@@ -165,7 +170,9 @@ def own_save(output: Path, origin: Mapping[str, Any]) -> Path | None:
         except checkpoints.DamagedCheckpointError as error:
             report_progress(f"{error} Now the save before it is continued, if there is one.")
             continue
-        if others := checkpoints.other_work(state, origin):
+        recipe = checkpoints.differing_keys(state["recipe"], origin["recipe"])
+        others = checkpoints.differing_keys(state["inputs"], origin["inputs"])
+        if others := [*others, *(f"recipe.{key}" for key in recipe)]:
             fault = f"{own} belongs to other work (differing: {', '.join(others)})"
             report_progress(f"{fault}: discarded, beginning anew")
             checkpoints.remove_partial(output)
@@ -209,7 +216,7 @@ def train(
     """Make the updates from `progress` to the segment's end, with saves, and write the checkpoint."""
     peak = measured_rate(work.world.device, work.precision) * work.world.size
     events = segment.output.parent / "tensorboard"
-    board = TensorBoard(events, progress.step + 1) if work.world.first else None
+    board = event_writer(events, progress.step + 1) if work.world.first else None
     reported = saved = time.monotonic()
     began = progress.step
     with stop_requests() as stops, BackgroundSaves(segment.output) as saves:
@@ -227,13 +234,18 @@ def train(
                     saves.save(work, progress, origin)
                     saved = time.monotonic()
                 if board and line and logged:
-                    board.add(line)
+                    write_events(board, line)
                 if work.world.first and line and now - reported > REPORT_SECONDS:
                     reported = now
                     report_progress(progress_line(line, segment.to, work.recipe.steps, progress.seconds))
             held_out = evaluate(work, segment.tokens / HELD_OUT)
         except StopRequestedError:
-            save_and_report(work, progress, saves, origin, began)
+            if progress.step == began:
+                report_progress("asked to stop before another step was complete; the same command continues")
+            else:
+                made = saves.save(work, progress, origin)
+                saves.wait()
+                report_progress(f"asked to stop; saved {made}; the same command continues from there")
             raise StopRequestedError(stops[0] if stops else signal.SIGTERM) from None
         saves.wait()
         finished: checkpoints.FinishedOrigin = {**origin, "held_out": held_out}
@@ -242,22 +254,6 @@ def train(
         board.close()
     if work.world.first:
         checkpoints.remove_partial(segment.output)
-
-
-def save_and_report(
-    work: Pretraining,
-    progress: PretrainingProgress,
-    saves: BackgroundSaves,
-    origin: WeightsOrigin,
-    began: int,
-) -> None:
-    """Save a segment that was asked to stop, unless no step was completed since its start at `began`."""
-    if progress.step == began:
-        report_progress("asked to stop before another step was complete; the same command continues")
-        return
-    made = saves.save(work, progress, origin)
-    saves.wait()
-    report_progress(f"asked to stop; saved {made}; the same command continues from there")
 
 
 def advance(
@@ -292,6 +288,58 @@ def advance(
     return line, due
 
 
+def means(terms: Iterable[Term], sums: Mapping[str, float]) -> Line:
+    """Return the mean loss of each term and, if it has labels, its accuracy; None without labels."""
+    line: Line = {}
+    for term in terms:
+        count = sums[term.per]
+        line[f"{term.name}_loss"] = sums[f"{term.name}_loss"] / count if count else None
+        if term.chooses:
+            line[f"{term.name}_accuracy"] = sums[f"{term.name}_correct"] / count if count else None
+    return line
+
+
+def log_line(terms: tuple[Term, ...], sums: Mapping[str, float], step: int, rate: float, peak: float) -> Line:
+    """Return a log line: means over the steps of `sums`; `peak`: the device's operations per second."""
+    averages, seconds = means(terms, sums), sums["seconds"]
+    loss = sum(term.weight * (averages[f"{term.name}_loss"] or 0.0) for term in terms)
+    return {
+        **{"step": step, "loss": loss, **averages, "learning_rate": rate},
+        "cut_tokens": int(sums["cut"]),
+        "padding": 1 - sums["tokens"] / sums["padded"],
+        "tokens_per_second": sums["tokens"] / seconds,
+        "mfu": sums["flops"] / seconds / peak,
+    }
+
+
+def event_writer(folder: Path, step: int) -> Any:
+    """Return a writer of TensorBoard events to a folder; None if TensorBoard is not installed."""
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        report_progress("no TensorBoard here (pip install tensorboard): log.jsonl alone is written")
+        return None
+    return SummaryWriter(str(folder), purge_step=step)
+
+
+def write_events(writer: Any, line: Line) -> None:
+    """Write a line's numbers at its step."""
+    for name, value in line.items():
+        if name != "step" and value is not None:
+            writer.add_scalar(name, value, line["step"])
+    writer.flush()
+
+
+def progress_line(line: Line, to: int, steps: int, seconds: float) -> str:
+    """Return the progress as text; `seconds`: time spent so far."""
+    step = int(line["step"] or 0)
+    left = (to - step) * seconds / step
+    return (
+        f"step {step}/{to} (of {steps})  loss {line['loss']:.3f}  "
+        f"{line['tokens_per_second']:,.0f} tokens/s  MFU {line['mfu']:.0%}  {left / 60:.0f} min left"
+    )
+
+
 def held_out_losses(work: Pretraining, folder: Path) -> dict[str, Line] | None:
     """Return losses on held-out documents with the recipe's masking and with single subwords, which makes
     recipes with the same vocabulary comparable. None without held-out documents."""
@@ -300,7 +348,7 @@ def held_out_losses(work: Pretraining, folder: Path) -> dict[str, Line] | None:
     packed, losses = PackedTokens(folder), dict[str, Line]()
     packed.verify()
     for masking in dict.fromkeys((work.recipe.objective.masking, "subword")):
-        sums: Sums | None = work.evaluate(packed, masking)
+        sums = work.evaluate(packed, masking)
         if sums is None:
             return None
         terms = [term for term in work.terms if sums[f"{term.name}_loss"]]

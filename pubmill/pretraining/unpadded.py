@@ -10,7 +10,7 @@ product. Attention is PyTorch's flash kernel for sequences of several lengths, w
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 import torch.nn.functional as F
@@ -26,8 +26,18 @@ FACTORS = 0x7FEB352D, 0x846CA68B - 2**32
 """Odd factors of `mix`: "lowbias32" of Wellons' Hash Prospector, here as signed numbers."""
 GELU = {"gelu": "none", "gelu_new": "tanh"}
 """Activations of transformers' configurations -> the kind of torch's GELU, which is one kernel."""
-Layers = Literal["compiled", "eager"]
-"""How layers are computed: `compiled` by torch.compile."""
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@cache
+def _compile(function: Callable[..., Any], dynamic: bool) -> Any:
+    return torch.compile(function, fullgraph=True, dynamic=dynamic)
+
+
+def compiled(function: Function, dynamic: bool = False) -> Function:
+    """Return a function compiled once: for inputs of fixed shapes, or for any shapes (`dynamic`)."""
+    made: Function = _compile(function, dynamic)
+    return made
 
 
 def draw_seeds(*shape: int, device: torch.device) -> Tensor:
@@ -81,18 +91,13 @@ class SeededDropout(torch.autograd.Function):
 @dataclass(frozen=True)
 class SequenceBounds:
     """Bounds of concatenated sequences. `bounds`: (sequences + 1,) int32, the first position of each sequence
-    and the end; `longest`: the most tokens that a sequence may have. `layers`: how layers, embeddings and
-    loss are computed. `causal`: numbers of sequences read left to right (the first) and of their tokens."""
+    and the end; `longest`: the most tokens that a sequence may have. `compiled`: whether layers, embeddings
+    and loss are. `causal`: numbers of sequences read left to right (the first) and of their tokens."""
 
     bounds: Tensor
     longest: int
-    layers: Layers = "eager"
+    compiled: bool = False
     causal: tuple[int, int] = (0, 0)
-
-    @property
-    def compiled(self) -> bool:
-        """Return whether to compute with compiled functions."""
-        return self.layers == "compiled"
 
 
 Mask = Tensor | SequenceBounds | None
@@ -117,7 +122,6 @@ def encode_unpadded(
     not included."""
     hidden, kind = hidden.squeeze(0), base.config.model_type
     layers = layers_of(base)
-    functions = compiled_functions() if sequences.compiled else FUNCTIONS
     repeated = len(set(map(id, layers))) < len(layers)
     # Compiled functions draw no random numbers themselves.
     drops = sequences.compiled and any(settings_of(base, layer)[0].first_dropout for layer in layers)
@@ -129,7 +133,7 @@ def encode_unpadded(
         weights, settings = weights_of(layer, kind), settings_of(base, layer)
         if repeated:
             weights = [use_once(weight) for weight in weights[0]], [use_once(weight) for weight in weights[1]]
-        hidden = compute(hidden, sequences, wanted, *weights, seed, settings, functions)
+        hidden = compute(hidden, sequences, wanted, *weights, seed, settings)
     return hidden if rows is not None else hidden.unsqueeze(0)
 
 
@@ -203,7 +207,6 @@ def _compute_layer(
     after: list[Tensor],
     seeds: Tensor | None,
     settings: tuple[Settings, float],
-    functions: "Functions",
 ) -> Tensor:
     numbers, dropout = settings
     project, norm = before[:6], before[6:]
@@ -214,23 +217,33 @@ def _compute_layer(
         *three, hidden = Projection.apply(hidden, *project)  # type: ignore[no-untyped-call]
     query, key, value = (part.unflatten(-1, (numbers.heads, -1)) for part in three)
     context = flash_attention(query, key, value, sequences, dropout).flatten(1)
+    if rows is not None:
+        context, hidden = context[rows], hidden[rows]
+    if not sequences.compiled:
+        return after_attention(context, hidden, after, seeds, numbers)
     if rows is None:
-        return functions.after(context, hidden, after, seeds, numbers)
-    some, others = context[rows], hidden[rows]
-    if functions is not FUNCTIONS:
-        # Only this number: with `dynamic=True`, dropout and epsilon would be variables too.
-        for tensor in (some, others):
-            torch._dynamo.maybe_mark_dynamic(tensor, 0)
-    return functions.after_at_rows(some, others, after, seeds, numbers)
+        return compiled(after_attention)(context, hidden, after, seeds, numbers)
+    # Only this number: with `dynamic=True`, dropout and epsilon would be variables too.
+    for tensor in (context, hidden):
+        torch._dynamo.maybe_mark_dynamic(tensor, 0)
+    return compiled(after_attention_at_rows)(context, hidden, after, seeds, numbers)
 
 
 def flash_attention(
-    query: Tensor, key: Tensor, value: Tensor, sequences: SequenceBounds, dropout: float
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    sequences: SequenceBounds,
+    dropout: float = 0.0,
+    half: int | None = None,
+    causal: bool = False,
 ) -> Tensor:
-    """Return attention within each sequence; all tensors are (tokens, heads, head size)."""
-    bounds, longest = sequences.bounds, sequences.longest
-    forward = torch.ops.aten._flash_attention_forward
-    attended: Tensor = forward(query, key, value, bounds, bounds, longest, longest, dropout, False, False)[0]
+    """Return attention within each sequence by PyTorch's flash kernel; all tensors are (tokens, heads, head
+    size). `half`: positions that are seen on each side (None: all), of `causal` sequences only before."""
+    bounds, longest, side = sequences.bounds, sequences.longest, -1 if half is None else half
+    given = query, key, value, bounds, bounds, longest, longest, dropout, causal, False
+    window = {"window_size_left": side, "window_size_right": 0 if causal else side}
+    attended: Tensor = torch.ops.aten._flash_attention_forward(*given, **window)[0]
     return attended
 
 
@@ -301,25 +314,4 @@ def embed_compiled(embeddings: Any, ids: Tensor, segments: Tensor, positions: Te
     others = [embeddings.token_type_embeddings(segments), embeddings.position_embeddings(positions)]
     given = embeddings.word_embeddings(ids), others, [norm.weight, norm.bias]
     seed = draw_seeds(device=ids.device) if rate else None
-    return compiled_functions().embeddings(*given, seed, (rate, norm.eps))
-
-
-AfterAttention = Callable[[Tensor, Tensor, list[Tensor], Tensor | None, Settings], Tensor]
-
-
-class Functions(NamedTuple):
-    """The functions that may be compiled."""
-
-    after: AfterAttention
-    after_at_rows: AfterAttention
-    embeddings: Callable[[Tensor, list[Tensor], list[Tensor], Tensor | None, tuple[float, float]], Tensor]
-
-
-FUNCTIONS = Functions(after_attention, after_attention_at_rows, norm_embeddings)
-
-
-@cache
-def compiled_functions() -> Functions:
-    """Return the compiled functions: the number of tokens is fixed, only that of rows varies."""
-    compiled: list[Any] = [torch.compile(one, fullgraph=True, dynamic=False) for one in FUNCTIONS]
-    return Functions(*compiled)
+    return compiled(norm_embeddings)(*given, seed, (rate, norm.eps))

@@ -8,20 +8,7 @@ from pubmill.recipes.recipe_types import Precision
 from pubmill.recipes.vocabs import Splitting, VocabRecipe
 
 __all__ = [
-    "Adversarial",
-    "Architecture",
-    "Causal",
-    "Distillation",
-    "Dummies",
-    "FinetuningRecipe",
-    "Generator",
-    "Objective",
-    "Optimisation",
-    "Precision",
-    "PretrainingRecipe",
-    "RotaryAttention",
-    "Splitting",
-    "VocabRecipe",
-    "build",
-    "read",
-]
+    "Adversarial", "Architecture", "Causal", "Distillation", "Dummies", "FinetuningRecipe", "Generator",
+    "Objective", "Optimisation", "Precision", "PretrainingRecipe", "RotaryAttention", "Splitting",
+    "VocabRecipe", "build", "read",
+]  # fmt: skip

@@ -145,39 +145,42 @@ class FinetuningRecipe(StrictRecipe):
         return self.task == "tokens" and self.words == "spaced"
 
 
+OF_ONE_KIND = {
+    "tagging": "tokens", "labelled_subwords": "tokens", "words": "tokens", "crf": "tokens",
+    "oversample": "sequence", "entities": "sequence", "pooling": "sequence", "unit": "multilabel",
+    "max_mention_length": "mentions",
+}  # fmt: skip
+"""Key -> the kind of examples for which alone it may have another value than its default."""
+DEFAULTS = {one.name: one.default for one in fields(FinetuningRecipe)}
+
+
 def _faults(recipe: FinetuningRecipe) -> list[str]:
     """Report settings that contradict each other or do not apply to the task and would be ignored."""
     task, head, pooling, entities = recipe.task, recipe.head, recipe.pooling, recipe.entities
-    tokens, sequence, classes = task == "tokens", task == "sequence", task in ("tokens", "sequence")
-    subwords, keep, texts = recipe.labelled_subwords, recipe.keep, task in ("sequence", "multilabel")
+    classes, texts = task in ("tokens", "sequence"), task in ("sequence", "multilabel")
+    subwords, keep = recipe.labelled_subwords, recipe.keep
     refit, positive = recipe.train_on == "train+dev", recipe.metric == "positive_f1"
     wrong = {
+        f"{key} is for {kind}": getattr(recipe, key) != DEFAULTS[key] and task != kind
+        for key, kind in OF_ONE_KIND.items()
+    } | {
         "head bilstm is for tokens and sequence": head == "bilstm" and not classes,
         "head bilstm reads all tokens; it needs pooling: cls": head == "bilstm" and pooling != "cls",
         "head bilstm needs head_sizes with one size": head == "bilstm" and len(recipe.head_sizes) != 1,
         "head pooler is for sequence and multilabel": head == "pooler" and not texts,
         "head mlp is for all tasks but relations": head == "mlp" and task == "relations",
-        "max_mention_length is for mentions": recipe.max_mention_length != 8 and task != "mentions",
         "head pooler reads the first token; it needs pooling: cls": head == "pooler" and pooling != "cls",
         f"head {head} has no head_sizes": head in ("linear", "pooler") and bool(recipe.head_sizes),
-        "crf is for tokens": recipe.crf and not tokens,
         "crf has its own loss; loss must be cross-entropy": recipe.crf and recipe.loss != "cross-entropy",
         "loss dice is for tokens and sequence": recipe.loss == "dice" and not classes,
         "loss weighted is for tokens, sequence and multilabel": recipe.loss == "weighted"
-        and not (tokens or texts),
-        "oversample is for sequence": recipe.oversample and not sequence,
-        "pooling other than cls is for sequence": pooling != "cls" and not sequence,
+        and not (classes or texts),
         "pooling entity-start needs entities: markers": pooling == "entity-start" and entities != "markers",
-        "unit sentence is for multilabel": recipe.unit == "sentence" and task != "multilabel",
         "stop_after needs keep: last": recipe.stop_after is not None and keep != "last",
         "evaluate_every needs keep: best": recipe.evaluate_every is not None and keep != "best",
         "train_on train+dev needs keep: best, which decides the number of steps": refit and keep != "best",
         "entities markers adds tokens, which cannot be learnt with frozen_layers": entities == "markers"
         and recipe.frozen_layers is not None,
-        "entities other than dummies are for sequence": entities != "dummies" and not sequence,
-        "tagging other than bio is for tokens": recipe.tagging != "bio" and not tokens,
-        "labelled_subwords other than first is for tokens": subwords != "first" and not tokens,
-        "words other than spaced is for tokens": recipe.words != "spaced" and not tokens,
         "labelled_subwords separate needs tagging: bio": subwords == "separate" and recipe.tagging != "bio",
         "metric positive_f1 needs the negative label": positive and recipe.negative is None,
     }
@@ -191,20 +194,14 @@ PAIRED_TASKS = ("yes-no", "inference", "similarity", "classification", "factoid"
 def keys_in_use(values: Mapping[str, Any], task: str) -> set[str]:
     """Return the keys of a recipe that change what a run on a dataset of this task (`ner`) does. `values`:
     the recipe's, by key; one that it lacks has its default."""
-    have = {one.name: one.default for one in fields(FinetuningRecipe)} | dict(values)
+    have = DEFAULTS | dict(values)
     kind, head, keep = have["task"], have["head"], have["keep"]
     texts = kind in ("sequence", "multilabel", "regression")
-    unused = {
+    unused = {key: kind != of for key, of in OF_ONE_KIND.items()} | {
         "negative": kind != "sequence",
         "dummies": task != "relation" or have["entities"] != "dummies",
         "entities": task != "relation",
-        "tagging": kind != "tokens",
-        "labelled_subwords": kind != "tokens",
-        "words": kind != "tokens",
-        "crf": kind != "tokens",
         "segments": task not in PAIRED_TASKS,
-        "unit": kind != "multilabel",
-        "max_mention_length": kind != "mentions",
         "stride": kind != "span",
         "max_answer_length": kind != "span",
         "n_best": kind != "span",
@@ -212,7 +209,6 @@ def keys_in_use(values: Mapping[str, Any], task: str) -> set[str]:
         "head": kind == "relations",
         "head_sizes": head not in ("mlp", "bilstm"),
         "loss": kind in ("regression", "relations"),
-        "oversample": kind != "sequence",
         "evaluate_every": keep != "best",
         "stop_after": keep != "last",
         "train_on": keep != "best",

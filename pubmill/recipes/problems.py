@@ -1,11 +1,9 @@
 """What pydantic found wrong, in the words of YAML and JSON."""
 
-from collections.abc import Iterator
-from dataclasses import is_dataclass
 from datetime import date
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Any
 
-from pydantic import BaseModel
+from pydantic import TypeAdapter
 
 from pubmill.messages.wording import nearest
 from pubmill.storage import name_patterns as names
@@ -51,44 +49,35 @@ def problem_text(problem: Any, model: Any = None) -> str:
 
 
 SHOWN = 3
+Schema = dict[str, Any]
+"""A JSON Schema."""
 
 
 def nearest_keys(model: Any, place: tuple[int | str, ...]) -> list[str]:
     """Return the known keys beside an unknown one, the most similar first. `model`: the type of the whole
     spec; `place`: pydantic's location of the unknown key."""
     *above, key = place
-    hints = [model]
+    whole = TypeAdapter(model).json_schema()
+    beside = _members(whole, whole)
     for step in above:
-        hints = [below for hint in hints for below in _below(hint, step)]
-    known = {name for hint in hints for member in _members(hint) for name in _fields(member)}
-    return nearest(str(key), known)[:SHOWN]
+        inner = [below for one in beside for below in _inner(one, step)]
+        beside = [member for one in inner for member in _members(one, whole)]
+    named = [{*one.get("properties", ()), *one.get("propertyNames", {}).get("enum", ())} for one in beside]
+    return nearest(str(key), set[str]().union(*named))[:SHOWN]
 
 
-def _members(hint: Any) -> Iterator[Any]:
-    """Yield the types that a hint allows: the members of a union, without metadata and type aliases."""
-    value = getattr(hint, "__value__", hint)  # of a type alias
-    if get_origin(value) is Annotated:
-        yield from _members(get_args(value)[0])
-    elif get_origin(value) in (tuple, list, dict) or not get_args(value):
-        yield value
-    else:
-        for member in get_args(value):
-            yield from _members(member)
+def _members(schema: Schema, whole: Schema) -> list[Schema]:
+    """Return the schemas that a schema stands for: those of a union, or the one that it refers to."""
+    if "$ref" in schema:
+        return _members(whole["$defs"][schema["$ref"].rpartition("/")[2]], whole)
+    union = schema.get("anyOf") or schema.get("oneOf")
+    return [member for one in union for member in _members(one, whole)] if union else [schema]
 
 
-def _below(hint: Any, step: int | str) -> Iterator[Any]:
-    """Yield the types of the value at a step of a location, a key or an index. Pydantic's own steps, such as
-    the name of a union's member, leave the type unchanged."""
-    for member in _members(hint):
-        arguments = get_args(member)
-        if get_origin(member) in (tuple, list, dict):
-            yield arguments[-1] if get_origin(member) is dict else arguments[0]
-        elif fields := _fields(member):
-            yield fields.get(str(step), member)
-
-
-def _fields(kind: Any) -> dict[str, Any]:
-    """Return field -> type of a model or dataclass; {} for other types."""
-    if isinstance(kind, type) and issubclass(kind, BaseModel):
-        return {name: field.annotation for name, field in kind.model_fields.items()}
-    return get_type_hints(kind, include_extras=True) if is_dataclass(kind) else {}
+def _inner(schema: Schema, step: int | str) -> list[Schema]:
+    """Return the schemas of the value at a step of a location, a key or an index. Pydantic's own steps, such
+    as the name of a union's member, leave the schema unchanged."""
+    values = [schema.get("items"), schema.get("additionalProperties")]
+    values += schema.get("patternProperties", {}).values()
+    of_all = [one for one in values if isinstance(one, dict)]
+    return of_all or [schema.get("properties", {}).get(str(step), schema)]

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -57,11 +58,7 @@ def _fault(problem: Any, recipe: Any) -> str:
     return f"{place}{problem_text(problem, recipe)}"
 
 
-@cache
-def _adapter(recipe: type[object]) -> TypeAdapter[Any]:
-    if not hasattr(recipe, "__pydantic_config__"):
-        raise TypeError(f"{recipe} is not a StrictRecipe, so unknown keys would be ignored")
-    return TypeAdapter(recipe)
+_adapter: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
 
 
 def as_json(recipe: Any) -> str:

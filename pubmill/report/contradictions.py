@@ -7,10 +7,8 @@ paper), and from remarks on other papers in the tables' specs (`elsewhere`).
 """
 
 import itertools
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-
-from pandas import DataFrame, concat
 
 from pubmill.metrics import METRICS
 from pubmill.recipes.tables import Aggregate, ContradictionsRecipe, PublishedTable
@@ -81,49 +79,46 @@ class Contradictions(Shape):
         return Contradictions(found=tuple(own))
 
 
-KEY = ["subject", "model", "measured"]
-"""Columns that identify what several papers print: the dataset without its variant, or a composite; the
-model; and the family of the metric."""
-
-
 def find_contradictions(recipe: ContradictionsRecipe, specs: Path) -> Contradictions:
     """Find all contradictions, ordered by dataset and model; `specs`: the folder with the published files."""
     tables = {table.name: table for table in recipe.tables}
-    printed = concat([_published_frame(table, specs) for table in recipe.tables])
+    # what several papers print: dataset without its variant or composite, model, family of the metric
+    printed: dict[tuple[str, str, str], list[Printed]] = {}
+    for table in recipe.tables:
+        for key, value in _printed_values(table, specs):
+            printed.setdefault(key, []).append(value)
     contradictions = []
-    for (dataset, model, _), lines in printed.groupby(KEY):
-        values = tuple(Printed(**line) for line in lines.drop(columns=KEY).to_dict("records"))
+    for (dataset, model, _), values in sorted(printed.items(), key=lambda one: one[0]):
         if any(itertools.starmap(_values_differ, itertools.combinations(values, 2))):
             label, reasons = recipe.models.get(model, model), _difference_reasons(values, tables)
-            contradictions.append(Contradiction(model=label, dataset=dataset, values=values, reasons=reasons))
+            one = Contradiction(model=label, dataset=dataset, values=tuple(values), reasons=reasons)
+            contradictions.append(one)
     return Contradictions(found=tuple(contradictions))
 
 
-def _published_frame(table: PublishedTable, specs: Path) -> DataFrame:
-    """Return the published values of a table's models: the fields of `Printed`, and `KEY`."""
+def _printed_values(table: PublishedTable, specs: Path) -> Iterator[tuple[tuple[str, str, str], Printed]]:
+    """Yield the published values of a table's models, each with what identifies it in other papers."""
     rows = (*table.rows, *(composite.row for composite in table.composites))
     values = published_of_cells(table.columns, rows, read_published(specs / table.file, table.left_out))
-    lines = [
-        {
-            "paper": table.paper,
-            "number": table.number,
-            "protocol": table.protocol,
-            "aggregate": table.aggregate,
-            "table": table.name,
-            "dataset": row.dataset or row.key,
-            "metric": row.printed,
-            "value": value.value,
-            "printed": value.printed,
-            "note": value.note,
-            "subject": row.published,
-            "model": column.model,
+    for column, row in itertools.product(table.columns, rows):
+        if column.model and (value := values.get((column.key, row.key))):
             # a composite is identified by the table's metric, whatever it is called in print
-            "measured": FAMILY.get(row.printed, row.printed) if row.dataset else f"{row.key} {table.metric}",
-        }
-        for column, row in itertools.product(table.columns, rows)
-        if column.model and (value := values.get((column.key, row.key)))
-    ]
-    return DataFrame(lines, columns=[*Printed.model_fields, *KEY])
+            measured = FAMILY.get(row.printed, row.printed) if row.dataset else f"{row.key} {table.metric}"
+            yield (
+                (row.published, column.model, measured),
+                Printed(
+                    table=table.name,
+                    paper=table.paper,
+                    number=table.number,
+                    protocol=table.protocol,
+                    aggregate=table.aggregate,
+                    dataset=row.dataset or row.key,
+                    metric=row.printed,
+                    value=value.value,
+                    printed=value.printed,
+                    note=value.note,
+                ),
+            )
 
 
 def _values_differ(one: Printed, other: Printed) -> bool:

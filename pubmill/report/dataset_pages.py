@@ -4,8 +4,8 @@ A page is made from the dataset's card and spec, so it contains numbers and name
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kind_facts import FACTS
@@ -41,8 +41,7 @@ class SourceRecord(CardPart):
     retrieved: str
 
 
-@dataclass(frozen=True)
-class SplitCount:
+class SplitCount(NamedTuple):
     """A count in one split; None if the source does not annotate it."""
 
     value: int | None
@@ -50,12 +49,8 @@ class SplitCount:
     share: float | None = None
 
 
-@dataclass(frozen=True)
-class CountLine:
-    """One line of a page's table: a name and a count for each split."""
-
-    name: str
-    cells: tuple[SplitCount, ...]
+CountLine = tuple[str, list[SplitCount]]
+"""A name, and a count for each split."""
 
 
 class SourceLine(Shape):
@@ -165,7 +160,7 @@ class Page(Shape):
             value = self.card.count(split, measure)
             share = value / totals[index] if totals and totals[index] and value is not None else None
             cells.append(SplitCount(value, self.card.expect.get(split, {}).get(measure), share))
-        return CountLine(name, tuple(cells))
+        return name, cells
 
 
 def make_page(recipe: PageRecipe, results: Path) -> Page:

@@ -10,12 +10,12 @@ page would also import it.
 """
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from pubmill.messages.stage_groups import GROUPS
-from pubmill.recipes.tables import Column
+from pubmill.recipes.tables import Column, Row
 from pubmill.report.rendering import metric, number, printed, quantity, run_score
 from pubmill.tables.cells import SeedScore, Table
 from pubmill.tables.table_frames import is_usual, run_frame
@@ -96,20 +96,6 @@ class Strip:
     lanes: tuple[Lane, ...]
 
 
-@dataclass(frozen=True)
-class Curve:
-    """Training loss against tokens seen."""
-
-    label: str
-    description: str
-    height: int
-    x: Axis
-    y: Axis
-    path: str
-    marks: tuple[tuple[float, str], ...]
-    last: tuple[float, float, str]
-
-
 def strips(table: Table) -> list[Strip]:
     """Return one strip for each row in which any run has a score, with its lanes in words."""
     made = []
@@ -152,28 +138,6 @@ def _run_name(column: Column, seed: SeedScore) -> str:
     return f"seed {seed.name}" if not column.pipeline else f"as it is{seed.fold and f', {seed.fold}'}"
 
 
-def curve(label: str, points: Sequence[tuple[int, float]], ends: Sequence[tuple[int, int]]) -> Curve | None:
-    """Return the curve of two or more (tokens, loss) points; `ends`: (tokens, step) of checkpoints."""
-    if len(points) < 2:
-        return None
-    points = thinned(points)
-    losses = [loss for _, loss in points]
-    x = Axis(0, max(tokens for tokens, _ in points), 38, WIDTH - 12)
-    y = padded(losses, 0.05, CURVE_HEIGHT - 38, 12)
-    tokens, loss = points[-1]
-    return Curve(
-        label=label,
-        description=f"Training loss of {label}: {points[0][1]:.2f} at the first logged step, "
-        f"{loss:.2f} at the last, after {quantity(tokens)} tokens; lowest {min(losses):.2f}.",
-        height=CURVE_HEIGHT,
-        x=x,
-        y=y,
-        path=line_path((x.at(t), y.at(v)) for t, v in points),
-        marks=tuple((x.at(t), f"step {step:,}") for t, step in ends[:-1]),
-        last=(x.at(tokens), y.at(loss), f"{loss:.2f}"),
-    )
-
-
 def thinned(points: Sequence[Drawn], most: int = MAX_POINTS) -> list[Drawn]:
     """Return at most this many of the points, evenly spaced, including the first and the last."""
     if len(points) <= most:
@@ -182,21 +146,13 @@ def thinned(points: Sequence[Drawn], most: int = MAX_POINTS) -> list[Drawn]:
     return [points[round(i * step)] for i in range(most)]
 
 
-@dataclass(frozen=True)
-class ModelTimes:
-    """Fine-tuning times of a model in a table: the seconds of each run."""
-
-    label: str
-    runs: Sequence[float]
-
-
-def times(table: Table) -> list[ModelTimes]:
-    """Return the times of a table's fine-tuned models; pipelines are not fine-tuned."""
+def times(table: Table) -> list[tuple[str, list[float]]]:
+    """Return the label and the seconds of each run of a table's models, without pipelines."""
     rows = {row.dataset: row.key for row in table.rows}  # rows with the same dataset share runs
     runs = run_frame(table).dropna(subset="seconds")
     by_column = runs[runs["row"].isin(rows.values())].groupby("column")["seconds"].agg(list)
     columns = (column for column in table.columns if not column.pipeline and column.key in by_column)
-    return [ModelTimes(column.label, by_column[column.key]) for column in columns]
+    return [(column.label, by_column[column.key]) for column in columns]
 
 
 BOX_WIDTH, BOX_HEIGHT = 100, 34
@@ -279,18 +235,13 @@ CHART_TOP = 24
 """Top margin, which separates the title of the vertical axis from its highest number."""
 
 
-@dataclass(frozen=True)
-class Dot:
-    """A point of a chart, with its description in words."""
-
-    x: float
-    y: float
-    text: str
+Dot = tuple[float, float, str]
+"""A point of a chart: its place, and a description in words, if it has one."""
 
 
 @dataclass(frozen=True)
 class Series:
-    """Dots with a common label; `path` connects them if they are ordered."""
+    """Dots with a common label, which stands at the last one; `path` connects them if they are ordered."""
 
     label: str
     dots: tuple[Dot, ...]
@@ -299,7 +250,8 @@ class Series:
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart. `numbered`: dots have numbers that are explained below the chart."""
+    """A chart. `numbered`: dots have numbers that are explained below the chart; `marks`: vertical lines with
+    their texts; `y_title`: what the vertical axis shows, unless the subtitle says it."""
 
     label: str
     subtitle: str
@@ -309,26 +261,53 @@ class Chart:
     y: Axis
     series: tuple[Series, ...]
     numbered: bool = False
-    height: int = CURVE_HEIGHT
+    marks: tuple[tuple[float, str], ...] = ()
+    y_title: str = ""
 
 
-Point = tuple[float, float, str]
-"""x, y, and a description of the point."""
+def curve(label: str, points: Sequence[tuple[int, float]], ends: Sequence[tuple[int, int]]) -> Chart | None:
+    """Return a chart of two or more (tokens, loss) points; `ends`: (tokens, step) of checkpoints."""
+    if len(points) < 2:
+        return None
+    points = thinned(points)
+    losses = [loss for _, loss in points]
+    x = Axis(0, max(tokens for tokens, _ in points), 38, WIDTH - 12)
+    y = padded(losses, 0.05, CURVE_HEIGHT - 38, 12)
+    tokens, loss = points[-1]
+    path = line_path((x.at(t), y.at(v)) for t, v in points)
+    return Chart(
+        label=label,
+        subtitle="training loss against tokens seen",
+        description=f"Training loss of {label}: {points[0][1]:.2f} at the first logged step, "
+        f"{loss:.2f} at the last, after {quantity(tokens)} tokens; lowest {min(losses):.2f}.",
+        x_title="tokens",
+        x=x,
+        y=y,
+        series=(Series(f"{loss:.2f}", ((x.at(tokens), y.at(loss), ""),), path),),
+        marks=tuple((x.at(t), f"step {step:,}") for t, step in ends[:-1]),
+        y_title="loss",
+    )
 
 
-def _series(label: str, points: Sequence[Point], x: Axis, y: Axis, joined: bool = False) -> Series:
-    dots = tuple(Dot(x.at(a), y.at(b), text) for a, b, text in points)
-    path = line_path((dot.x, dot.y) for dot in dots) if joined and len(dots) > 1 else ""
-    return Series(label, dots, path)
+def _dots(points: Sequence[Dot], x: Axis, y: Axis) -> tuple[Dot, ...]:
+    return tuple((x.at(a), y.at(b), text) for a, b, text in points)
 
 
-def _chart_of(points: Sequence[Point], label: str, subtitle: str, x_title: str, least_x: float) -> Chart:
-    """Return a chart of points; its description lists each of them. The axes extend beyond the values, the
+def _chart_of(points: Sequence[Dot], label: str, subtitle: str, x_title: str, least_x: float) -> Chart:
+    """Return a chart of values; its description lists each of them. The axes extend beyond the values, the
     horizontal one by at least `least_x`."""
     x = padded([x for x, *_ in points], least_x, LEFT, WIDTH - EDGE)
     y = padded([y for _, y, _ in points], 0.25, CURVE_HEIGHT - BOTTOM, CHART_TOP)
     description = " ".join(f"{text}." for *_, text in points)
-    return Chart(label, subtitle, description, x_title, x, y, (_series("", points, x, y),))
+    return Chart(label, subtitle, description, x_title, x, y, (Series("", _dots(points, x, y)),))
+
+
+def _usual_cells(table: Table, row: Row) -> Iterator[tuple[Column, float]]:
+    """Yield the columns of a row with the value of ours, if it is of the column's model on the dataset."""
+    for column in table.columns:
+        cell = table.cells[column.key][row.key]
+        if cell.value is not None and is_usual(row, column, cell):
+            yield column, cell.value
 
 
 def learning(table: Table, steps: Mapping[str, tuple[str, int]]) -> list[Chart]:
@@ -336,14 +315,11 @@ def learning(table: Table, steps: Mapping[str, tuple[str, int]]) -> list[Chart]:
     checkpoints. `steps`: model -> recipe and step."""
     charts = []
     for row in table.rows:
-        by_recipe: dict[str, list[Point]] = {}
-        for column in table.columns:
-            cell = table.cells[column.key][row.key]
-            model = column.model or ""
-            if model in steps and cell.value is not None and is_usual(row, column, cell):
-                recipe, step = steps[model]
-                point = (step, cell.value, f"step {step:,}: {number(cell.value)}")
-                by_recipe.setdefault(recipe, []).append(point)
+        by_recipe: dict[str, list[Dot]] = {}
+        for column, value in _usual_cells(table, row):
+            if column.model in steps:
+                recipe, step = steps[column.model]
+                by_recipe.setdefault(recipe, []).append((step, value, f"step {step:,}: {number(value)}"))
         lines = {recipe: sorted(line) for recipe, line in by_recipe.items() if len({x for x, *_ in line}) > 1}
         if not lines:
             continue
@@ -351,7 +327,10 @@ def learning(table: Table, steps: Mapping[str, tuple[str, int]]) -> list[Chart]:
         texts = (f"{name}: {', '.join(text for *_, text in line)}." for name, line in lines.items())
         subtitle = f"{metric(row.metric)} against steps of pretraining"
         chart = _chart_of(points, row.label, subtitle, "steps", 1)
-        series = (_series(name, line, chart.x, chart.y, joined=True) for name, line in lines.items())
+        series = []
+        for name, line in lines.items():
+            dots = _dots(line, chart.x, chart.y)
+            series.append(Series(name if len(lines) > 1 else "", dots, line_path((x, y) for x, y, _ in dots)))
         charts.append(replace(chart, description=" ".join(texts), series=tuple(series)))
     return charts
 
@@ -361,12 +340,11 @@ def fragmentation(table: Table, rates: Mapping[str, Mapping[str, float]]) -> lis
     vocabularies. `rates`: model -> dataset -> pieces per word."""
     charts = []
     for row in table.rows:
-        points: list[Point] = []
-        for column in table.columns:
-            cell = table.cells[column.key][row.key]
+        points: list[Dot] = []
+        for column, value in _usual_cells(table, row):
             rate = rates.get(column.model or "", {}).get(row.dataset or "")
-            if rate is not None and cell.value is not None and is_usual(row, column, cell):
-                points.append((rate, cell.value, f"{column.label}: {rate:.2f} pieces, {number(cell.value)}"))
+            if rate is not None:
+                points.append((rate, value, f"{column.label}: {rate:.2f} pieces, {number(value)}"))
         if len({rate for rate, *_ in points}) > 1:
             subtitle = f"{metric(row.metric)} against pieces per word of mentions (test, else dev)"
             chart = _chart_of(points, row.label, subtitle, "pieces per word", 0.05)

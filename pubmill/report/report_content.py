@@ -18,15 +18,10 @@ from pubmill.recipes.report import Reference, ReportRecipe
 from pubmill.recipes.tables import printed_name
 from pubmill.report.contradictions import Contradictions
 from pubmill.report.dataset_pages import Page
-from pubmill.report.figures import Chart, Curve, ModelTimes, PipelineFigure, Strip, pipeline_figure, times
+from pubmill.report.figures import Chart, PipelineFigure, Strip, pipeline_figure, times
 from pubmill.report.rendering import count, quantity
 from pubmill.report.run_trainings import Trainings
-from pubmill.report.table_views import (
-    ModelLine,
-    TableView,
-    model_lines,
-    table_views,
-)
+from pubmill.report.table_views import ModelLine, TableView, model_lines, table_views
 from pubmill.specs.fidelity import FidelityRow, rows_of
 from pubmill.specs.spec_types import Standing
 from pubmill.specs.study import DEMO
@@ -80,6 +75,10 @@ def statements_by_paper(files: Iterable[Path]) -> dict[str, Statements]:
     return papers
 
 
+HeldOut = tuple[int, str, dict[str, float]]
+"""Step of a checkpoint, masking, and its losses on held-out documents by name (`MLM`)."""
+
+
 @dataclass(frozen=True)
 class PretrainingSummary:
     """One pretraining up to its last checkpoint; `machines` includes those of all its segments."""
@@ -90,31 +89,8 @@ class PretrainingSummary:
     seconds: float
     machines: tuple[str, ...]
     last: dict[str, Any]
-    curve: Curve | None
-    held_out: tuple["HeldOut", ...] = ()
-
-
-class HeldOut(NamedTuple):
-    """Losses of a checkpoint on held-out documents under one masking; `losses`: name (`MLM`) -> loss."""
-
-    recipe: str
-    step: int
-    masking: str
-    losses: dict[str, float]
-
-
-class ContentsEntry(NamedTuple):
-    """A table in the contents: its printed name, its anchor and its topic."""
-
-    number: str
-    place: str
-    topic: str
-
-    @property
-    def order(self) -> tuple[bool, int]:
-        """Its place in its paper: tables by their numbers, then sections."""
-        word, number = self.number.split()
-        return word != "Table", int(number)
+    curve: Chart | None
+    held_out: tuple[HeldOut, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -170,17 +146,21 @@ class Report:
         return list(labels.values())
 
     @property
-    def contents(self) -> dict[str, list[ContentsEntry]]:
-        """Paper -> its tables in the order of their numbers, then tables made from a section of its text."""
-        papers: dict[str, list[ContentsEntry]] = {}
+    def contents(self) -> dict[str, list[tuple[str, str, str]]]:
+        """Paper -> printed name, anchor and topic of its tables in the order of their numbers, then of tables
+        made from a section of its text."""
+        papers: dict[str, list[tuple[str, str, str]]] = {}
         for letter, tables in (("t", self.tables), ("f", self.fact_tables)):
             for number, (name, table) in enumerate(tables.items(), 1):
                 paper, _, file = name.partition("/")
-                topic = table.title.partition(": ")[2]
-                entry = ContentsEntry(printed_name(file), f"{letter}{number}", topic)
+                entry = (printed_name(file), f"{letter}{number}", table.title.partition(": ")[2])
                 papers.setdefault(paper, []).append(entry)
-        of_paper = {paper: sorted(entries, key=lambda one: one.order) for paper, entries in papers.items()}
-        return dict(sorted(of_paper.items()))
+
+        def order(entry: tuple[str, str, str]) -> tuple[bool, int]:
+            word, number = entry[0].split()
+            return word != "Table", int(number)
+
+        return {paper: sorted(papers[paper], key=order) for paper in sorted(papers)}
 
     @cached_property
     def views(self) -> list[TableView]:
@@ -207,11 +187,6 @@ class Report:
         """The days on which the source files were retrieved."""
         days = [day for folder in self.sources for day in folder.retrieved.split(" to ")]
         return days_in_words(days) if days else ""
-
-    @property
-    def held_out(self) -> list[HeldOut]:
-        """Losses on held-out documents of all checkpoints."""
-        return [line for one in self.pretrainings for line in one.held_out]
 
     @property
     def embeds_pages(self) -> bool:
@@ -251,7 +226,7 @@ class Report:
     @property
     def anchors(self) -> dict[str, str]:
         """Table of results -> its place on the page."""
-        return {table: f"#t{number}" for number, table in enumerate(self.tables, 1)}
+        return {view.name: f"#{view.anchor}" for view in self.views}
 
     @property
     def runs(self) -> dict[str, float]:
@@ -264,8 +239,8 @@ class Report:
         return dict(concat(runs).drop_duplicates("record").set_index("record")["seconds"]) if runs else {}
 
     @property
-    def times(self) -> dict[str, list[ModelTimes]]:
-        """Table -> fine-tuning times of its models."""
+    def times(self) -> dict[str, list[tuple[str, list[float]]]]:
+        """Table -> its models, each with the seconds of its fine-tunings."""
         return {name: models for name, table in self.tables.items() if (models := times(table))}
 
     @property

@@ -9,13 +9,12 @@ from pathlib import Path, PurePosixPath
 from statistics import fmean
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
-
 from pubmill.report.figures import Axis, thinned
 from pubmill.report.rendering import number
 from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.result_paths import RELATIVE, ChoiceKey
 from pubmill.tables.cells import Table, read_as
+from pubmill.tables.dataset_cards import CardPart
 
 WIDTH, HEIGHT = 120, 36
 """Size of a course as a figure."""
@@ -26,10 +25,8 @@ POINTS_OF_PAGE = 8000
 Point = tuple[float, float]
 
 
-class DevScores(BaseModel):
+class DevScores(CardPart):
     """Scores on dev by step, and the best of them."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
     steps: tuple[int, ...]
     scores: tuple[float | None, ...]
@@ -37,10 +34,8 @@ class DevScores(BaseModel):
     best_epoch: float | None
 
 
-class TrainingNotes(BaseModel):
+class TrainingNotes(CardPart):
     """The part of `seed-N.training.json` that the report shows."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
     recipe: dict[str, Any]
     dev: DevScores

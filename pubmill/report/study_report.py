@@ -126,12 +126,12 @@ def read_pretraining(name: str, folders: Sequence[Path]) -> PretrainingSummary:
     lines = read_log(folders[-1] / "log.jsonl")
     states = [_read_object(folder / "state.json", STATE) for folder in folders]
     ends = [(state["tokens"], state["step"]) for state in states]
-    held_out = []
+    held_out: list[HeldOut] = []
     for state in states:
         for masking, values in (state.get("held_out") or {}).items():
             names = [key for key in values if key.endswith("_loss") and values[key] is not None]
             losses = {key.removesuffix("_loss").upper(): float(values[key]) for key in names}
-            held_out.append(HeldOut(name, state["step"], masking, losses))
+            held_out.append((state["step"], masking, losses))
     return PretrainingSummary(
         name=name,
         steps=states[-1]["step"],
@@ -146,19 +146,18 @@ def read_pretraining(name: str, folders: Sequence[Path]) -> PretrainingSummary:
 
 def read_log(path: Path) -> list[dict[str, Any]]:
     """Read the lines of a training log, each with at least step, tokens and loss."""
-    if not path.is_file():
-        raise PubmillError(f"{path} does not exist; run this pretraining segment again")
+    texts = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    if not texts:
+        raise PubmillError(f"{path} is empty or absent; run this pretraining segment again")
     lines = []
-    for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, text in enumerate(texts, 1):
         try:
             line = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise PubmillError(f"{path}:{number}: not valid JSON: {error.msg}") from None
+        except json.JSONDecodeError:
+            line = None
         if not isinstance(line, dict) or not {"step", "tokens", "loss"} <= line.keys():
             raise PubmillError(f"{path}:{number}: expected step, tokens and loss, found {text[:80]}")
         lines.append(line)
-    if not lines:
-        raise PubmillError(f"{path} is empty; run this pretraining segment again")
     return lines
 
 

@@ -84,16 +84,6 @@ class ModelLine:
         return any(counts.verdicts for counts in self.tallies.values())
 
 
-@dataclass(frozen=True)
-class CompositeScore:
-    """A composite score of a column."""
-
-    table: str
-    row: Row
-    column: Column
-    cell: Cell
-
-
 def tally(tables: Iterable[Table]) -> VerdictTally:
     """Return the tally of all published values in the shown rows of tables."""
     counts = VerdictTally()
@@ -114,10 +104,10 @@ def model_lines(tables: Mapping[str, Table]) -> list[ModelLine]:
     return list(lines.values())
 
 
-def composite_scores(tables: Mapping[str, Table]) -> list[CompositeScore]:
-    """Return the composite scores over tasks that have a value of ours."""
+def composite_scores(tables: Mapping[str, Table]) -> list[tuple[str, Row, Column, Cell]]:
+    """Return the composite scores over tasks that have a value of ours, with the names of their tables."""
     return [
-        CompositeScore(name, row, column, cell)
+        (name, row, column, cell)
         for name, table in tables.items()
         for row, column, cell in _shown_cells(table)
         if row.metric == COMPOSITE and cell.value is not None
@@ -199,13 +189,10 @@ class TableView:
         keys = [column.key for column in self.columns]
         return {row.key: self.table.best_columns(row, keys) for row in self.table.shown_rows}
 
-    def margin(self, row: Row) -> float:
-        """Return the margin of a row, in points."""
-        return self.table.equivalence.margins[row.key].points
-
     def gap(self, row: Row, cell: Cell) -> int:
         """Return the step of a difference on the scale of the margin: 0 within it, 3 beyond four margins."""
-        return sum(abs(cell.difference or 0) / self.margin(row) > end for end in GAPS)
+        margin = self.table.equivalence.margins[row.key].points
+        return sum(abs(cell.difference or 0) / margin > end for end in GAPS)
 
     @staticmethod
     def is_compared(cell: Cell) -> bool:

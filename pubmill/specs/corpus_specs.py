@@ -1,18 +1,11 @@
 """Specs of corpora, vocabularies and pretraining recipes."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from datetime import date
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import (
-    Field,
-    GetPydanticSchema,
-    PlainSerializer,
-    ValidatorFunctionWrapHandler,
-    WrapValidator,
-    model_validator,
-)
+from pydantic import Field, GetPydanticSchema, PlainSerializer, ValidatorFunctionWrapHandler, WrapValidator
 
 from pubmill.recipes import PretrainingRecipe, VocabRecipe
 from pubmill.recipes.corpora import SelectionRecipe
@@ -135,11 +128,9 @@ class Articles(Strict):
     leave_out: tuple[LeftOut, ...]
     unreadable: dict[str, dict[ArticleName, Reason]] = {}
 
-    @model_validator(mode="after")
-    def pubmed_parser_has_no_choice(self) -> Self:
+    def faults(self) -> Iterator[str]:
         if self.parser == "pubmed_parser" and self.leave_out:
-            raise ValueError("pubmed_parser cannot leave out elements; write `leave_out: []`")
-        return self
+            yield "pubmed_parser cannot leave out elements; write `leave_out: []`"
 
 
 class PmcSource(Articles):
@@ -248,11 +239,8 @@ class LearntVocabSpec(Spec):
         keys = {"kind", "size", "lowercase", "learner", "most_words"}
         return VocabRecipe(**self.model_dump(include=keys))
 
-    @model_validator(mode="after")
-    def exists(self) -> Self:
-        if fault := self.recipe.fault():
-            raise ValueError(fault)
-        return self
+    def faults(self) -> Iterable[str]:
+        return filter(None, [self.recipe.fault()])
 
 
 class ReleasedVocabSpec(Spec):
@@ -295,18 +283,14 @@ class PretrainingSpec(Spec):
     recipe: PretrainingRecipe
     checkpoints: tuple[int, ...]
 
-    @model_validator(mode="after")
-    def is_whole(self) -> Self:
+    def faults(self) -> Iterator[str]:
         kept, first = self.checkpoints, self.start.step if self.start and self.start.step else 0
         if not kept or list(kept) != sorted(set(kept)) or kept[-1] != self.recipe.steps:
-            raise ValueError(f"checkpoints must rise and end with steps ({self.recipe.steps}), found {kept}")
-        if kept[0] <= first:
-            raise ValueError(f"checkpoints must be above {first}, where training starts; found {kept}")
+            yield f"checkpoints must rise and end with steps ({self.recipe.steps}), found {kept}"
+        elif kept[0] <= first:
+            yield f"checkpoints must be above {first}, where training starts; found {kept}"
         if (self.teacher is None) != (self.recipe.objective.distillation is None):
-            raise ValueError(
-                "`teacher` and `recipe.objective.distillation` go together; one of them is missing"
-            )
-        return self
+            yield "`teacher` and `recipe.objective.distillation` go together; one of them is missing"
 
 
 _WHICH_FILES = {"files", "articles", "packages"}
@@ -314,9 +298,7 @@ _WHICH_FILES = {"files", "articles", "packages"}
 source and is shared by all corpora with that source."""
 
 
-def faults_of_corpora(
-    corpora: Mapping[str, CorpusSpec], datasets: Collection[str]
-) -> Iterator[tuple[str, Location, str]]:
+def faults_of_corpora(corpora: Mapping[str, CorpusSpec]) -> Iterator[tuple[str, Location, str]]:
     """Yield each fault as (corpus, location in its spec, message)."""
     known: dict[str, tuple[str, dict[str, object]]] = {}
     for name, corpus in corpora.items():
@@ -334,6 +316,3 @@ def faults_of_corpora(
                 yield name, ("sources", i, "name"), f"another source of this corpus is also called {called}"
         for called in sorted(corpus.selections.keys() - set(sources)):
             yield name, ("selections", called), f"this corpus has no source {called}"
-        for dataset in corpus.contamination.datasets if corpus.contamination else ():
-            if dataset not in datasets:
-                yield name, ("contamination", "datasets"), f"there is no specs/datasets/{dataset}.yaml"

@@ -1,9 +1,10 @@
 """Specs of datasets: file sources, access, conversion and expected counts."""
 
 import ast
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -13,7 +14,6 @@ from pydantic import (
     Tag,
     ValidationInfo,
     field_validator,
-    model_validator,
 )
 
 from pubmill.examples.kind_facts import FACTS
@@ -83,11 +83,9 @@ class File(Strict):
     git_blob: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")] | None = None
     unchecked: str | None = None
 
-    @model_validator(mode="after")
-    def is_checked_in_one_way(self) -> Self:
+    def faults(self) -> Iterator[str]:
         if sum(value is not None for value in (self.sha256, self.git_blob, self.unchecked)) != 1:
-            raise ValueError("give exactly one of sha256, git_blob and unchecked (with the reason)")
-        return self
+            yield "give exactly one of sha256, git_blob and unchecked (with the reason)"
 
 
 class LocalFile(Strict):
@@ -250,16 +248,14 @@ class DatasetSpec(Spec):
             )
         return value
 
-    @model_validator(mode="after")
-    def is_whole(self) -> Self:
+    def faults(self) -> Iterator[str]:
         given = "negative" in self.model_fields_set
         if (self.kind, self.metric) == ("sequence", "micro_f1") and not given:
-            raise ValueError("micro_f1 of kind sequence needs `negative`: the label that it ignores, or null")
+            yield "micro_f1 of kind sequence needs `negative`: the label that it ignores, or null"
         if self.metric == "positive_f1" and self.negative is None:
-            raise ValueError("positive_f1 needs `negative`: the one of the two labels that is not positive")
+            yield "positive_f1 needs `negative`: the one of the two labels that is not positive"
         if (self.access in ("public", "local")) != (self.apply is None):
-            raise ValueError(
+            yield (
                 "`apply` (the page where users request access) is required if access is registration or "
                 "credentialed; public and local datasets must not have it"
             )
-        return self

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from pubmill.messages.wording import repeated
 from pubmill.recipes.fact_tables import FactKind, Subjects, fact_of
@@ -164,27 +164,22 @@ class FactTableSpec(Spec):
             return tuple(row.subject for row in self.rows)
         return tuple(one.dataset for one in self.columns if one.dataset and one.fact in OF_EXAMPLES)
 
-    @model_validator(mode="after")
-    def is_whole(self) -> Self:
+    def faults(self) -> Iterator[str]:
         subjects, keys = [row.subject for row in self.rows], [column.key for column in self.columns]
-        faults = []
         for what, names in (("rows", subjects), ("columns", keys)):
             if twice := repeated(names):
-                faults.append(f"duplicate {what}: {', '.join(twice)}")
+                yield f"duplicate {what}: {', '.join(twice)}"
         if strangers := sorted({key for row in self.rows for key in row.why} - set(keys)):
-            faults.append(f"`why` names unknown columns: {', '.join(strangers)}")
+            yield f"`why` names unknown columns: {', '.join(strangers)}"
         if self.baseline.subject not in (None, *subjects):
-            faults.append(f"baseline.subject names an unknown row: {self.baseline.subject}")
+            yield f"baseline.subject names an unknown row: {self.baseline.subject}"
         known = FACTS[self.subjects]
         for column in self.columns:
             if not any(re.fullmatch(form, column.value) for form in known):
                 fault = f"{self.subjects} have no fact {column.value!r}; there are {', '.join(known)}"
-                faults.append(f"{column.key}: {fault}")
+                yield f"{column.key}: {fault}"
             elif lacking := [name for name, value in self._required_keys(column) if not value]:
-                faults.append(f"{column.key}: {column.value} needs {' and '.join(lacking)}")
-        if faults:
-            raise ValueError("; ".join(faults))
-        return self
+                yield f"{column.key}: {column.value} needs {' and '.join(lacking)}"
 
     def _required_keys(self, column: FactColumn) -> Iterator[tuple[str, object]]:
         """Yield the keys that a fact requires, each with its value."""
@@ -199,17 +194,6 @@ class FactTableSpec(Spec):
         if column.fact == "compute_ratio":
             whole = self.baseline.steps and self.baseline.batch_size
             yield "`baseline.steps` and `baseline.batch_size`", whole
-
-
-def references_of_facts(table: FactTableSpec) -> Iterator[tuple[Location, str, str, bool]]:
-    """Yield the specs that a table names as (location, kind, name, excused by a `missing:` reason)."""
-    for i, row in enumerate(table.rows if table.subjects != "tasks" else ()):
-        yield ("rows", i, "subject"), table.subjects, row.subject, bool(row.missing)
-    for i, column in enumerate(table.columns):
-        if column.dataset:
-            yield ("columns", i, "dataset"), "datasets", column.dataset, False
-    if table.protocol:
-        yield ("protocol",), "protocols", table.protocol, False
 
 
 def faults_of_facts(table: FactTableSpec, made: dict[str, dict[str, Any]]) -> Faults:

@@ -50,43 +50,35 @@ class FidelityRow:
 
 @dataclass(frozen=True)
 class _File:
-    """A spec as written."""
+    """A spec as written. `paper`: that it repeats; `stated`: its statements; `included`: the spec that it
+    includes (`protocols/blurb`)."""
 
     kind: str
     spec: str
-    document: strict_yaml.YamlDocument
-
-    @property
-    def paper(self) -> str | None:
-        """The paper that the spec repeats; the folder of a table."""
-        if self.kind == "choices":
-            return ALL_PAPERS
-        named: str | None = self.document.value.get("paper")
-        return self.spec.split("/")[1] if self.kind == "tables" else named
-
-    @property
-    def stated(self) -> dict[str, Any]:
-        return dict(self.document.value.get("method", {}))
-
-    @property
-    def values(self) -> dict[str, Any]:
-        if self.kind == "choices":
-            recipes = RECIPES.get(self.spec.partition("/")[2], ())
-            return {key: value for recipe in recipes for key, value in recipe_defaults(recipe).items()}
-        return {key: value for key, value in self.document.value.items() if key not in DESCRIPTIVE}
-
-    @property
-    def included(self) -> str | None:
-        """The spec that this one includes (`protocols/blurb`)."""
-        base = self.document.value.get("include")
-        return f"{self.spec.rpartition('/')[0]}/{base}" if base else None
+    paper: str
+    stated: dict[str, Any] | None
+    values: dict[str, Any]
+    included: str | None
 
     def inherits(self, about: str) -> bool:
         """Return whether what a statement of the included spec says holds here too."""
-        own = {key for keys in self.stated for key in parse_keys(keys)}
+        own = {key for keys in self.stated or () for key in parse_keys(keys)}
         keys = parse_keys(about)
-        clears = self.document.value.get("method") == {}
-        return not clears and not any(key in own or has_key(self.values, key) for key in keys)
+        return self.stated != {} and not any(key in own or has_key(self.values, key) for key in keys)
+
+
+def _spec_file(path: Path) -> _File:
+    below = next(parent for parent in path.parents if parent.name in KINDS)
+    kind, spec = below.name, path.relative_to(below.parent).with_suffix("").as_posix()
+    written = strict_yaml.read(path, path.relative_to(below.parents[1]).as_posix(), []).value
+    if kind == "choices":
+        paper, recipes = ALL_PAPERS, RECIPES.get(path.stem, ())
+        values = {key: value for recipe in recipes for key, value in recipe_defaults(recipe).items()}
+    else:
+        paper = spec.split("/")[1] if kind == "tables" else written.get("paper") or ""
+        values = {key: value for key, value in written.items() if key not in DESCRIPTIVE}
+    included = f"{spec.rpartition('/')[0]}/{written['include']}" if "include" in written else None
+    return _File(kind, spec, paper, written.get("method"), values, included)
 
 
 @cache
@@ -126,22 +118,15 @@ def digest(rows: Iterable[FidelityRow]) -> str:
     return hashlib.sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()
 
 
-def _spec_file(path: Path) -> _File:
-    below = next(parent for parent in path.parents if parent.name in KINDS)
-    document = strict_yaml.read(path, path.relative_to(below.parents[1]).as_posix(), [])
-    return _File(below.name, path.relative_to(below.parent).with_suffix("").as_posix(), document)
-
-
 def _statement_rows(file: _File, including: Iterable[_File]) -> Iterator[FidelityRow]:
-    for about, given in file.stated.items():
+    for about, given in (file.stated or {}).items():
         statement = Statement.model_validate(given)
         keys = [key for key in parse_keys(about) if has_key(file.values, key)]
         here = "; ".join(_value_text(file.values, key, named=len(keys) > 1) for key in keys)
         if statement.does:
             here = f"{here}: {statement.does}" if 0 < len(here) <= LONGEST_VALUE else statement.does
-        below: dict[
-            str, list[str]
-        ] = {}  # keys below the same key together: `recipe.optimisation: beta1, beta2`
+        # keys below the same key together: `recipe.optimisation: beta1, beta2`
+        below = dict[str, list[str]]()
         for key in parse_keys(about):
             below.setdefault(".".join(key[:-1]), []).append(key[-1])
         title = "; ".join(
@@ -150,7 +135,7 @@ def _statement_rows(file: _File, including: Iterable[_File]) -> Iterator[Fidelit
         )
         # What a table states in words alone is about its own cells.
         heirs = [one.spec for one in including if (keys or file.kind != "tables") and one.inherits(about)]
-        yield FidelityRow(file.paper or "", file.spec, title, here, statement, tuple(keys), tuple(heirs))
+        yield FidelityRow(file.paper, file.spec, title, here, statement, tuple(keys), tuple(heirs))
 
 
 def parse_keys(about: str) -> list[Key]:

@@ -5,7 +5,7 @@ checked.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -14,7 +14,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from pubmill.errors import PubmillError
 from pubmill.messages.wording import SHOWN, nearest
-from pubmill.recipes.models import LocalWeights, PipelineWeights
+from pubmill.recipes.models import LocalWeights
 from pubmill.recipes.problems import dotted_key, problem_text
 from pubmill.recipes.recipe_types import Name
 from pubmill.specs import model_specs, strict_yaml
@@ -26,13 +26,13 @@ from pubmill.specs.corpus_specs import (
     faults_of_corpora,
 )
 from pubmill.specs.dataset_specs import DatasetSpec
-from pubmill.specs.fact_table_specs import FactTableSpec, faults_of_facts, references_of_facts
+from pubmill.specs.fact_table_specs import FactTableSpec, faults_of_facts
 from pubmill.specs.pretraining_checks import Fault, faults_of_pretrainings
 from pubmill.specs.protocol_specs import ALL_TASKS, ProtocolSpec
 from pubmill.specs.recipe_checks import faults_of_recipes
 from pubmill.specs.spec_types import INCLUDES, SpecFaultsError, Strict
-from pubmill.specs.strict_yaml import YamlDocument
-from pubmill.specs.table_checks import faults_of_results, specs_of_cells
+from pubmill.specs.strict_yaml import Location, YamlDocument
+from pubmill.specs.table_checks import Made, faults_of_results
 from pubmill.specs.table_specs import TableSpec
 from pubmill.storage import name_patterns as names
 
@@ -83,7 +83,7 @@ INHERITED_OVERLAYS = ("pretraining",)
 """Kinds whose overlay for a spec also applies to the specs that include it, so that none of them runs at full
 length at a small scale. A dataset's counts and hashes are its own and are not inherited."""
 
-WHOLE: dict[str, tuple[strict_yaml.Location, ...]] = {
+WHOLE: dict[str, tuple[Location, ...]] = {
     "datasets": (("sources", "*"), ("published", "files", "*")),
     "models": (("weights",), ("released",)),
     "pretraining": (("start",),),
@@ -114,10 +114,6 @@ def scales(folder: Path) -> list[str]:
     return [path.stem for path in paths if re.search("(?m)^name:", path.read_text(encoding="utf-8"))]
 
 
-SPEC_PATHS = {"tables": f"{names.SPEC}/{names.SPEC}"}
-"""Kind -> pattern of spec paths below the kind's folder, for kinds whose paths are not just a name."""
-
-
 def load(folder: Path, scale: str, without: Collection[str] = ()) -> Specs:
     """Read, overlay and check all specs, except files `without`; raise one error that lists every mistake."""
     if scale not in scales(folder):
@@ -126,16 +122,16 @@ def load(folder: Path, scale: str, without: Collection[str] = ()) -> Specs:
     errors: list[str] = []
     path = folder / "scales" / f"{scale}.yaml"
     overlay, _ = with_base(path, path.relative_to(folder.parent).as_posix(), errors, "scales")
-    checked_scale = _validate_spec(ScaleSpec, overlay, errors)
+    checked_scale = validate_spec(ScaleSpec, overlay, errors)
     if checked_scale and checked_scale.name != scale:
         errors.append(f"{overlay.where(('name',))}: name must be {scale!r}, as the file is called")
     documents = {kind: _read_kind(folder, kind, overlay, errors, without) for kind in KINDS}
     made = {
-        kind: {name: _validate_spec(KINDS[kind], document, errors) for name, document in of_kind.items()}
+        kind: {name: validate_spec(KINDS[kind], document, errors) for name, document in of_kind.items()}
         for kind, of_kind in documents.items()
     }
     if not errors and checked_scale is not None:
-        faults = (*_reference_faults(made), *_cross_faults(made, checked_scale.prefer == "released"))
+        faults = (*reference_faults(made), *_cross_faults(made, checked_scale.prefer == "released"))
         errors += [f"{documents[kind][name].where(at)}: {fault}" for kind, name, at, fault in faults]
     if errors or checked_scale is None:
         raise SpecFaultsError(folder, errors)
@@ -148,15 +144,15 @@ def load(folder: Path, scale: str, without: Collection[str] = ()) -> Specs:
 def _read_kind(
     folder: Path, kind: str, overlay: YamlDocument, errors: list[str], without: Collection[str]
 ) -> dict[str, YamlDocument]:
-    """Read the specs of one kind and apply the overlay to each."""
     documents, shares = {}, strict_yaml.parts(overlay, kind)
     for path in sorted((folder / kind).rglob("*.yaml")):
         key = path.relative_to(folder / kind).with_suffix("").as_posix()
         shown = path.relative_to(folder.parent).as_posix()
         if shown in without:
             continue
-        if not names.fits(SPEC_PATHS.get(kind, names.SPEC), key):
-            where = "PAPER/NAME.yaml, where PAPER and NAME" if kind in SPEC_PATHS else "NAME.yaml, where NAME"
+        of_papers = kind == "tables"
+        if not names.fits(f"{names.SPEC}/{names.SPEC}" if of_papers else names.SPEC, key):
+            where = "PAPER/NAME.yaml, where PAPER and NAME" if of_papers else "NAME.yaml, where NAME"
             errors.append(
                 f"{shown!a}: expected {kind}/{where} have lower-case letters, digits and . + -, and perhaps "
                 "a variant after @ (at most 150 characters); rename it"
@@ -210,7 +206,7 @@ _adapter: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
 """The validator of a model; made once, for it costs as much as validating several specs."""
 
 
-def _validate_spec(model: Any, document: YamlDocument, errors: list[str]) -> Any:
+def validate_spec(model: Any, document: YamlDocument, errors: list[str]) -> Any:
     """Return the spec of a document, or None after adding its mistakes to `errors`, except the keys that are
     missing because another spec cannot be included."""
     partial = document.value.pop("include", None) is not None
@@ -224,7 +220,7 @@ def _validate_spec(model: Any, document: YamlDocument, errors: list[str]) -> Any
             # for specs of several kinds, pydantic puts the kind in front of each location
             if place and place[0] == document.value.get("kind"):
                 place = place[1:]
-            written: strict_yaml.Location = ()  # without names of union members, which have no line
+            written: Location = ()  # without names of union members, which have no line
             for step in place:
                 written = (*written, step) if (*written, step) in document.lines else written
             missing = place[-1:] if problem["type"] == "missing" else ()
@@ -233,19 +229,80 @@ def _validate_spec(model: Any, document: YamlDocument, errors: list[str]) -> Any
         return None
 
 
-def _reference_faults(made: dict[str, dict[str, Any]]) -> Iterator[Fault]:
+REFERENCES: dict[str, dict[str, str]] = {
+    "corpora": {"contamination.datasets.*": "datasets"},
+    "vocabs": {"model": "models", "corpus": "corpora"},
+    "pretraining": {
+        "corpus": "corpora", "vocab": "vocabs", "start.model": "models", "start.recipe": "pretraining",
+        "teacher": "models",
+    },
+    "models": {
+        "weights.recipe": "pretraining", "weights.types.keys": "datasets", "weights.mapping.keys": "datasets",
+        "weights.prompt": "prompts", "tables.*": "tables",
+    },
+    "protocols": {
+        "search.models.*": "models", "overrides.*.models.*": "models", "overrides.*.datasets.*": "datasets",
+        "folds.*.chosen_on": "datasets", "folds.*.reported.*": "datasets", "start_from.keys": "datasets",
+        "start_from.*": "datasets", "final.seeds.keys": "datasets", "equivalence.margins.keys": "datasets",
+    },
+    "tables": {
+        "protocol": "protocols", "columns.*.protocol": "protocols", "rows.*.protocol": "protocols",
+        "columns.*.cells.*.protocol": "protocols", "columns.*.model": "models", "rows.*.model": "models",
+        "columns.*.cells.*.model": "models", "columns.*.dataset": "datasets", "rows.*.dataset": "datasets",
+        "columns.*.cells.*.dataset": "datasets",
+    },
+}  # fmt: skip
+"""Kind -> path of a key (`*`: any; `keys`: the keys themselves) -> kind of the specs that it names."""
+
+
+def _values_at(value: Any, path: Sequence[str], at: Location = ()) -> Iterator[tuple[Location, str]]:
+    """Yield the location and text of each name at a path of `REFERENCES` in a spec."""
+    if not path:
+        yield from [(at, value)] if value is not None else []
+        return
+    step, below = path[0], path[1:]
+    if step == "keys":
+        yield from (((*at, key), key) for key in value or ())
+    elif step != "*":
+        yield from _values_at(getattr(value, step, None), below, (*at, step))
+    elif isinstance(value, dict | tuple):
+        for key, one in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _values_at(one, below, (*at, key))
+
+
+def reference_faults(made: Made) -> Iterator[Fault]:
     """Report references to specs that don't exist, and `missing:` reasons for specs that do."""
-    for kind, name, at, target_kind, target, excused in _references(made):
-        exists = target in made[target_kind]
-        if not exists and not excused:
-            near = ", ".join(nearest(target, made[target_kind])[:SHOWN]) or "none"
-            yield kind, name, at, f"there is no specs/{target_kind}/{target}.yaml; the nearest: {near}"
-        elif exists and excused:
-            excuse = "remove it from `future_models`" if kind == "protocols" else "remove `missing:` here"
-            yield kind, name, at, f"specs/{target_kind}/{target}.yaml exists; {excuse}"
+    for kind, references in REFERENCES.items():
+        for name, spec in made[kind].items():
+            facts = isinstance(spec, FactTableSpec) and spec.subjects != "tasks"
+            named = {**references, "rows.*.subject": spec.subjects} if facts else references
+            for path, of in named.items():
+                for at, target in _values_at(spec, path.split(".")):
+                    excuse, exists = _excuse(spec, at, target), target in made[of]
+                    if exists and excuse:
+                        yield kind, name, at, f"specs/{of}/{target}.yaml exists; remove {excuse}"
+                    elif not (exists or excuse or _names_folds(spec, at, target, made)):
+                        near = ", ".join(nearest(target, made[of])[:SHOWN]) or "none"
+                        yield kind, name, at, f"there is no specs/{of}/{target}.yaml; the nearest: {near}"
 
 
-def _cross_faults(made: dict[str, dict[str, Any]], released: bool) -> Iterator[Fault]:
+def _names_folds(spec: Any, at: Location, target: str, made: Made) -> bool:
+    """Return whether a key names folds of a protocol (or is the `default` beside them), not a dataset."""
+    if at[0] in ("final", "equivalence"):
+        return target == "default" or target in spec.folds
+    protocol = made["protocols"].get(spec.protocol) if at[0] == "rows" and at[-1] == "dataset" else None
+    return protocol is not None and target in protocol.folds
+
+
+def _excuse(spec: Any, at: Location, target: str) -> str:
+    """Return where a table or protocol says that a spec is still missing; "" if it does not."""
+    if at[::2] in (("columns", "model"), ("rows", "dataset"), ("rows", "subject")):
+        return "`missing:` here" if getattr(spec, str(at[0]))[at[1]].missing else ""
+    future = at[0] == "overrides" and at[2] == "models" and target in spec.future_models
+    return "it from `future_models`" if future else ""
+
+
+def _cross_faults(made: Made, released: bool) -> Iterator[Fault]:
     """Report specs that contradict others. `released`: the scale prefers released weights."""
     for name, table in made["tables"].items():
         check: Any = faults_of_facts if isinstance(table, FactTableSpec) else faults_of_results
@@ -255,7 +312,7 @@ def _cross_faults(made: dict[str, dict[str, Any]], released: bool) -> Iterator[F
         if model and model.released is None and not isinstance(model.weights, LocalWeights):
             fault = f"{vocab.model} has no released files; name the vocabulary that it is trained with"
             yield "vocabs", name, ("model",), fault
-    yield from (("corpora", *fault) for fault in faults_of_corpora(made["corpora"], made["datasets"]))
+    yield from (("corpora", *fault) for fault in faults_of_corpora(made["corpora"]))
     for name, prompts in made["prompts"].items():
         for key in prompts.templates.keys() - made["datasets"].keys() - set(ALL_TASKS):
             fault = f"{key}: neither a dataset nor a task ({', '.join(ALL_TASKS)})"
@@ -264,71 +321,3 @@ def _cross_faults(made: dict[str, dict[str, Any]], released: bool) -> Iterator[F
         for at, fault in faults_of_recipes(protocol, made["datasets"]):
             yield "protocols", name, at, f"{dotted_key(at)}: {fault}"
     yield from faults_of_pretrainings(made["pretraining"], made["models"], released)
-
-
-Reference = tuple[str, str, strict_yaml.Location, str, str, bool]
-
-
-def _references(made: dict[str, dict[str, Any]]) -> Iterator[Reference]:
-    """Yield every reference as (kind, name, location, target kind, target, excused by `missing:`)."""
-    for name, vocab in made["vocabs"].items():
-        if isinstance(vocab, ReleasedVocabSpec):
-            yield "vocabs", name, ("model",), "models", vocab.model, False
-        else:
-            yield "vocabs", name, ("corpus",), "corpora", vocab.corpus, False
-    for name, recipe in made["pretraining"].items():
-        yield "pretraining", name, ("corpus",), "corpora", recipe.corpus, False
-        yield "pretraining", name, ("vocab",), "vocabs", recipe.vocab, False
-        if recipe.start and recipe.start.model:
-            yield "pretraining", name, ("start", "model"), "models", recipe.start.model, False
-        if recipe.start and recipe.start.recipe:
-            yield "pretraining", name, ("start", "recipe"), "pretraining", recipe.start.recipe, False
-        if recipe.teacher:
-            yield "pretraining", name, ("teacher",), "models", recipe.teacher, False
-    for name, model in made["models"].items():
-        if isinstance(model.weights, model_specs.RecipeWeights):
-            yield "models", name, ("weights", "recipe"), "pretraining", model.weights.recipe, False
-        for dataset in model.weights.types if isinstance(model.weights, PipelineWeights) else ():
-            yield "models", name, ("weights", "types", dataset), "datasets", dataset, False
-        for dataset in model.weights.mapping if isinstance(model.weights, model_specs.StatedWeights) else ():
-            yield "models", name, ("weights", "mapping", dataset), "datasets", dataset, False
-        if isinstance(model.weights, model_specs.PromptedWeights):
-            yield "models", name, ("weights", "prompt"), "prompts", model.weights.prompt, False
-        for i, table in enumerate(model.tables):
-            yield "models", name, ("tables", i), "tables", table, False
-    for name, protocol in made["protocols"].items():
-        yield from (("protocols", name, *reference) for reference in _protocol_references(protocol))
-    for name, table in made["tables"].items():
-        if isinstance(table, FactTableSpec):
-            yield from (("tables", name, *reference) for reference in references_of_facts(table))
-            continue
-        for protocol in table.protocols():
-            yield "tables", name, ("protocol",), "protocols", protocol, False
-        yield from (("tables", name, *reference) for reference in specs_of_cells(table))
-        protocol = made["protocols"].get(table.protocol)
-        for i, row in enumerate(table.rows):
-            if protocol is None or row.dataset not in protocol.folds:
-                yield "tables", name, ("rows", i, "dataset"), "datasets", row.dataset, bool(row.missing)
-
-
-def _protocol_references(protocol: ProtocolSpec) -> Iterator[tuple[strict_yaml.Location, str, str, bool]]:
-    """Yield the models and datasets that a protocol names as (location, kind, name, is a future model)."""
-    if protocol.search and protocol.search.models != "each":
-        for i, model in enumerate(protocol.search.models):
-            yield ("search", "models", i), "models", model, False
-    for name, override in protocol.overrides.items():
-        for i, model in enumerate(override.models or ()):
-            yield ("overrides", name, "models", i), "models", model, model in protocol.future_models
-        for i, dataset in enumerate(override.datasets or ()):
-            yield ("overrides", name, "datasets", i), "datasets", dataset, False
-    for name, folds in protocol.folds.items():
-        yield ("folds", name, "chosen_on"), "datasets", folds.chosen_on, False
-        for i, dataset in enumerate(folds.reported):
-            yield ("folds", name, "reported", i), "datasets", dataset, False
-    for start, first in protocol.start_from.items():
-        yield ("start_from", start), "datasets", start, False
-        yield ("start_from", start), "datasets", first, False
-    for dataset in protocol.final.seeds.keys() - {"default"} - protocol.folds.keys():
-        yield ("final", "seeds", dataset), "datasets", dataset, False
-    for dataset in protocol.equivalence.margins.keys() - {"default"} - protocol.folds.keys():
-        yield ("equivalence", "margins", dataset), "datasets", dataset, False

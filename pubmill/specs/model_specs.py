@@ -1,9 +1,10 @@
 """Specs of models (released weights, weights trained here, or both; or a spaCy pipeline), and of prompts."""
 
 import re
-from typing import Annotated, ClassVar, Literal, Self
+from collections.abc import Iterator
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, Discriminator, Field, Tag
 
 from pubmill.errors import PubmillError
 from pubmill.examples.prompts import PLACES
@@ -78,11 +79,9 @@ class RecipeWeights(Strict):
     recipe: Name
     step: int | None = None
 
-    @model_validator(mode="after")
-    def only_trained_weights_have_a_step(self) -> Self:
+    def faults(self) -> Iterator[str]:
         if self.kind == "random" and self.step is not None:
-            raise ValueError("random weights have no step; remove `step`")
-        return self
+            yield "random weights have no step; remove `step`"
 
 
 class StatedWeights(Strict):
@@ -205,7 +204,7 @@ class ModelSpec(Spec):
         """The source of its weights at a scale that prefers `released` weights, or else those made here."""
         first, second = (self.released, self.weights) if released else (self.weights, self.released)
         chosen = first or second
-        assert chosen is not None, "has_weights"
+        assert chosen is not None, "faults"
         return chosen
 
     @property
@@ -213,12 +212,10 @@ class ModelSpec(Spec):
         """Whether it is fine-tuned here: it is no spaCy pipeline, supplied predictions or prompted model."""
         return not isinstance(self.weights, PipelineWeights | StatedWeights)
 
-    @model_validator(mode="after")
-    def has_weights(self) -> Self:
+    def faults(self) -> Iterator[str]:
         if self.weights is None and self.released is None:
-            raise ValueError("a model needs `weights`, `released`, or both")
-        if isinstance(self.weights, PipelineWeights | StatedWeights) and self.released is not None:
+            yield "a model needs `weights`, `released`, or both"
+        if not self.is_fine_tuned and self.released is not None:
             is_pipeline = isinstance(self.weights, PipelineWeights)
             what = "a spaCy pipeline" if is_pipeline else "a supplied prediction"
-            raise ValueError(f"{what} is not fine-tuned, so it has no `released` weights; remove them")
-        return self
+            yield f"{what} is not fine-tuned, so it has no `released` weights; remove them"

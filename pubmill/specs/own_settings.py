@@ -7,19 +7,19 @@ them with runs of the protocol.
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Self, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
-from pydantic import AfterValidator, TypeAdapter, ValidationError, model_validator
+from pydantic import AfterValidator, TypeAdapter, ValidationError
 
 from pubmill.errors import PubmillError
 from pubmill.messages.wording import unknown
 from pubmill.recipes import FinetuningRecipe
-from pubmill.recipes.problems import dotted_key, problem_text
+from pubmill.recipes.problems import problem_text
 from pubmill.recipes.recipe_types import Name
 from pubmill.specs import protocol_specs, strict_yaml
 from pubmill.specs.cell_sources import CellSource, cell_sources
 from pubmill.specs.dataset_specs import DatasetSpec
-from pubmill.specs.loading import Specs
+from pubmill.specs.loading import Specs, validate_spec
 from pubmill.specs.protocol_specs import DECIDABLE, Override, ProtocolSpec, SettingName, short_value
 from pubmill.specs.recipe_checks import recipe_faults
 from pubmill.specs.spec_types import Strict, Text
@@ -66,13 +66,11 @@ class HyperparameterChoice(Strict):
     values: ChosenValues = {}
     datasets: dict[Name, ChosenValues] = {}
 
-    @model_validator(mode="after")
-    def is_whole(self) -> Self:
+    def faults(self) -> Iterator[str]:
         if not (self.values or self.datasets):
-            raise ValueError("a choice needs `values` for all datasets, or `datasets` with values of each")
+            yield "a choice needs `values` for all datasets, or `datasets` with values of each"
         if self.name == OWN_SEARCH:
-            raise ValueError(f"{OWN_SEARCH} is the name of a search; give the choice another")
-        return self
+            yield f"{OWN_SEARCH} is the name of a search; give the choice another"
 
 
 def read_choice_option(text: str) -> HyperparameterChoice:
@@ -82,16 +80,10 @@ def read_choice_option(text: str) -> HyperparameterChoice:
             raise PubmillError(f"--choice: there is no file {text}")
         errors: list[str] = []
         document = strict_yaml.read(Path(text), text, errors)
-        try:
-            if not errors:
-                return HyperparameterChoice.model_validate(document.value)
-        except ValidationError as error:
-            errors = [
-                f"{document.where(one['loc'])}: {dotted_key(one['loc'])}: "
-                f"{problem_text(one, HyperparameterChoice)}".replace(": : ", ": ")
-                for one in error.errors()
-            ]
-        raise PubmillError("\n".join(errors))
+        choice = None if errors else validate_spec(HyperparameterChoice, document, errors)
+        if choice is None:
+            raise PubmillError("\n".join(errors))
+        return choice
     pairs = [pair.partition("=") for pair in text.split(",")]
     values = {SHORT.get(key, key): value for key, _, value in pairs}
     if strangers := [unknown("key", key, {*SHORT, *DECIDABLE}) for key in values if key not in _TYPES]:

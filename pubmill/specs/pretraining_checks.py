@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
+from graphlib import CycleError, TopologicalSorter
 from typing import NamedTuple
 
 from pubmill.recipes.objectives import OBJECTIVES, PAIRS
@@ -49,8 +50,10 @@ def faults_of_pretrainings(recipes: Recipes, models: Models, released: bool) -> 
                 fault = f"{other.name} shares its packed tokens and has {key}: {getattr(other, key)}"
                 yield "pretraining", name, (key,), f"{fault}; the two must be equal"
     before = {name: list(needed_before(spec, models, released)) for name, spec in recipes.items()}
-    for name in recipes:
-        if name in _all_prerequisites(name, before):
+    try:
+        TopologicalSorter({name: [one.recipe for one in needed] for name, needed in before.items()}).prepare()
+    except CycleError as error:
+        for name in dict.fromkeys(error.args[1]):
             fault = f"{name} depends on itself; change its `start` or `teacher`"
             yield "pretraining", name, before[name][0].place, fault
     for name, model in models.items():
@@ -116,15 +119,3 @@ def _field_differences(
     theirs = fields(other)
     if differing := [key for key, value in fields(spec).items() if value != theirs[key]]:
         yield place, f"{other.name} has a different {', '.join(differing)}; the two must be equal"
-
-
-def _all_prerequisites(name: str, before: Mapping[str, list[Prerequisite]]) -> set[str]:
-    """Names of all recipes that must run before one, direct or indirect."""
-    recipes: set[str] = set()
-    waiting = [name]
-    while waiting:
-        for one in before.get(waiting.pop(), ()):
-            if one.recipe not in recipes:
-                recipes.add(one.recipe)
-                waiting.append(one.recipe)
-    return recipes

@@ -3,9 +3,10 @@
 import itertools
 from collections.abc import Iterator
 from dataclasses import asdict, fields
-from typing import Annotated, Any, Literal, Self
+from graphlib import CycleError, TopologicalSorter
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field
 
 from pubmill.messages.wording import repeated
 from pubmill.recipes import FinetuningRecipe
@@ -197,27 +198,19 @@ class ProtocolSpec(Spec):
     equivalence: Annotated[EquivalenceRule, AfterValidator(_check_default)]
     reference: Reference | None = None
 
-    @model_validator(mode="after")
-    def is_whole(self) -> Self:
-        faults = []
+    def faults(self) -> Iterator[str]:
         for name, setting in self.settings.items():
             other = self.settings.get(setting.chosen_by or "")
             if setting.chosen_by and (other is None or other.chosen_by):
-                faults.append(f"setting {name}: chosen_by must name a setting that chooses for itself")
+                yield f"setting {name}: chosen_by must name a setting that chooses for itself"
         for name, override in self.overrides.items():
             if strangers := sorted(set(override.settings or ()) - self.settings.keys()):
-                faults.append(f"override {name}: there are no settings {', '.join(strangers)}")
-        faults += [*self._faults_of_search(), *self._faults_of_chains()]
+                yield f"override {name}: there are no settings {', '.join(strangers)}"
         if "default" not in self.final.seeds:
-            faults.append("final.seeds must have the key `default`")
+            yield "final.seeds must have the key `default`"
         parts = [name for folds in self.folds.values() for name in (folds.chosen_on, *folds.reported)]
         if twice := repeated(parts):
-            faults.append(f"folds: {', '.join(twice)} are listed twice")
-        if faults:
-            raise ValueError("; ".join(faults))
-        return self
-
-    def _faults_of_search(self) -> Iterator[str]:
+            yield f"folds: {', '.join(twice)} are listed twice"
         if self.search is None and self.folds:
             yield "folds need a search (its grid may be empty), which chooses their number of steps"
         for name, override in self.overrides.items():
@@ -228,15 +221,10 @@ class ProtocolSpec(Spec):
         grids = [self.search.grid if self.search else {}, *(o.grid or {} for o in self.overrides.values())]
         if any("stop_after" in grid for grid in grids):
             yield "stop_after can't be in a grid: folds choose it"
-
-    def _faults_of_chains(self) -> Iterator[str]:
-        for start in self.start_from:
-            seen = [start]
-            while (following := self.start_from.get(seen[-1])) is not None:
-                if following in seen:
-                    yield f"start_from contains a cycle: {' -> '.join([*seen, following])}"
-                    break
-                seen.append(following)
+        try:
+            TopologicalSorter({name: [start] for name, start in self.start_from.items()}).prepare()
+        except CycleError as error:
+            yield f"start_from contains a cycle: {' -> '.join(reversed(error.args[1]))}"
 
     def applied(self, data: DatasetSpec, model: str, setting: str) -> dict[str, Override]:
         """The overrides that apply to a run, in order."""

@@ -1,7 +1,7 @@
 """Base models, field types and error texts shared by all specs."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -30,6 +30,16 @@ class Strict(BaseModel):
     """Base of all spec models: unknown keys are errors, and instances cannot change."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="after")
+    def has_no_faults(self) -> Self:
+        if faults := list(self.faults()):
+            raise ValueError("; ".join(faults))
+        return self
+
+    def faults(self) -> Iterable[str]:
+        """Return what is wrong with values of which each is right alone."""
+        return ()
 
 
 Text = Annotated[str, Field(min_length=1)]
@@ -90,20 +100,16 @@ class Statement(Strict):
             return "differs"
         return "as the program" if self.program else "as printed"
 
-    @model_validator(mode="after")
-    def is_whole(self) -> Self:
+    def faults(self) -> Iterator[str]:
         if not (self.says or self.program or self.ours):
-            raise ValueError(
+            yield (
                 "give `says`, the paper's statement, `program`, what the authors' program does, "
                 "or `ours`, the reason for a value of our own"
             )
-        if self.differs and (self.ours or not (self.says or self.program)):
-            raise ValueError(
-                "`differs` needs `says` or `program`, the method that the spec differs from, and no `ours`"
-            )
+        elif self.differs and (self.ours or not (self.says or self.program)):
+            yield "`differs` needs `says` or `program`, the method that the spec differs from, and no `ours`"
         if self.says and not self.section:
-            raise ValueError("`says` needs `section`")
-        return self
+            yield "`says` needs `section`"
 
 
 def names_one(name: str, among: tuple[str, ...] | None) -> bool:
@@ -141,8 +147,9 @@ class SpecFaultsError(PubmillError):
     specs that include it, and a file that is not YAML has no others."""
 
     def __init__(self, folder: Path, mistakes: Iterable[str]) -> None:
-        files = {line: line.partition(":")[0] for line in mistakes}
+        files = {line: line.partition(":")[0].strip("'") for line in mistakes}
         unreadable = {file for line, file in files.items() if UNREADABLE in line}
         own = [line for line in files if line.partition(INCLUDES)[2] not in files]
         self.lines = [line for line in own if UNREADABLE in line or files[line] not in unreadable]
+        self.files = {files[line] for line in self.lines}
         super().__init__("\n".join([f"{len(self.lines)} mistake(s) in {folder}:", *self.lines]))

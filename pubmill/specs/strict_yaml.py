@@ -1,7 +1,4 @@
-"""Strict YAML reader: duplicate keys are errors, and the file and line of every value are recorded.
-
-The size is bounded (`LARGEST_FILE`), and every error names its line.
-"""
+"""Strict YAML reader: duplicate keys are errors, and the file and line of every value are recorded."""
 
 import math
 import re
@@ -17,15 +14,59 @@ Location = tuple[str | int, ...]
 Faults = Iterator[tuple[Location, str]]
 """Places in a document, with messages."""
 
-LARGEST_FILE = 4_000_000
-"""Bytes; the largest spec has 31 thousand."""
-
 _TAGS = {f"tag:yaml.org,2002:{kind}" for kind in ("str", "int", "float", "bool", "null", "map", "seq")}
 
 
 class _Loader(yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader):  # type: ignore[misc]
     """The safe loader, except that `1e-5` is a number (YAML 1.1 reads it as text) and dates stay text.
-    PyYAML's C parser, where available, reads all specs in a tenth of a second instead of two."""
+    PyYAML's C parser, where available, reads all specs in a tenth of a second instead of two.
+
+    `shown`: the file's name in messages; `lines` of all values and `errors` grow as values are read.
+    """
+
+    def __init__(self, text: str, shown: str) -> None:
+        super().__init__(text)
+        self.shown, self.lines, self.errors = shown, {(): f"{shown}:1"}, list[str]()
+
+    def value(self, node: yaml.Node, at: Location) -> Any:
+        """Return the value of a node and record the lines of all locations below `at`."""
+        line = node.start_mark.line + 1
+        self.lines.setdefault(at, f"{self.shown}:{line}")
+        if node.tag not in _TAGS:
+            raise _FaultError(line, f"the tag {_short_repr(node.tag)} is not supported; remove it")
+        if isinstance(node, yaml.ScalarNode):
+            return self._scalar(node, line)
+        if isinstance(node, yaml.SequenceNode):
+            return [self.value(item, (*at, i)) for i, item in enumerate(node.value)]
+        pairs: dict[str | int, Any] = {}
+        for key_node, value_node in node.value:
+            key, line = self._key(key_node), key_node.start_mark.line + 1
+            if first := self.lines.get((*at, key)):
+                fault = f"duplicate key {_short_repr(key)}, first at {first}; remove one"
+                self.errors.append(f"{self.shown}:{line}: {fault}")
+                continue
+            self.lines[(*at, key)] = f"{self.shown}:{line}"
+            pairs[key] = self.value(value_node, (*at, key))
+        return pairs
+
+    def _key(self, node: yaml.Node) -> Any:
+        line = node.start_mark.line + 1
+        if node.tag == "tag:yaml.org,2002:merge":
+            raise _FaultError(line, "merge keys (<<) are not supported; write the keys out")
+        if not isinstance(node, yaml.ScalarNode):
+            raise _FaultError(line, f"a {_node_kind(node)} as a key; expected a name")
+        if node.tag not in _TAGS:
+            raise _FaultError(line, f"the tag {_short_repr(node.tag)} is not supported; remove it")
+        return self._scalar(node, line)
+
+    def _scalar(self, node: yaml.ScalarNode, line: int) -> Any:
+        try:
+            made = self.construct_object(node)
+        except (ValueError, KeyError, OverflowError):
+            made = math.nan
+        if isinstance(made, float) and not math.isfinite(made):
+            raise _FaultError(line, f"{_short_repr(node.value)} is not a valid finite number")
+        return made
 
 
 _Loader.yaml_implicit_resolvers = {
@@ -61,30 +102,39 @@ class _FaultError(Exception):
 
 def read(path: Path, shown: str, errors: list[str]) -> YamlDocument:
     """Read one YAML file. `shown` is its name in messages; faults are added to `errors`."""
+    fault, content = "not a plain file; expected a YAML file", b""
     try:
-        text = _read_bounded(path)
-    except _FaultError as fault:
-        errors.append(f"{shown}:{fault.line}: {fault}")
-        return YamlDocument({}, {(): f"{shown}:1"})
-    document, faults = _parse(text, shown)
+        if path.is_file():  # pipes and devices may not end
+            fault, content = "", path.read_bytes()
+    except OSError as error:
+        fault = f"cannot be read: {error.strerror or error}"
+    if fault:
+        errors.append(f"{shown}:1: {fault}")
+    document, faults = _parse(content, shown)
     errors += faults
     return YamlDocument(dict(document.value), dict(document.lines))
 
 
 @lru_cache(maxsize=1000)
-def _parse(text: str, shown: str) -> tuple[YamlDocument, tuple[str, ...]]:
-    """Return the document in a text and its faults. A spec that others include is parsed once."""
-    lines: dict[Location, str] = {(): f"{shown}:1"}
-    errors: list[str] = []
+def _parse(content: bytes, shown: str) -> tuple[YamlDocument, tuple[str, ...]]:
+    """Return the document in a file and its faults. A spec that others include is parsed once."""
+    errors = list[str]()
     try:
-        loader = _Loader(text)
+        text = content.decode("utf-8-sig")
+        if unprintable := yaml.reader.Reader.NON_PRINTABLE.search(text):
+            line, number = text.count("\n", 0, unprintable.start()) + 1, ord(unprintable[0])
+            raise _FaultError(line, f"holds the character U+{number:04X}, which YAML forbids; remove it")
+        loader = _Loader(text, shown)
+        errors = loader.errors
         node = loader.get_single_node()
         if isinstance(node, yaml.MappingNode):
-            lines[()] = f"{shown}:{node.start_mark.line + 1}"
-            value = _NodeReader(loader, shown, lines, errors).value(node, ())
-            return YamlDocument(value, lines), tuple(errors)
+            loader.lines[()] = f"{shown}:{node.start_mark.line + 1}"
+            return YamlDocument(loader.value(node, ()), loader.lines), tuple(errors)
         if node is not None:
             raise _FaultError(1, f"expected keys with values, found a {_node_kind(node)}")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        errors.append(f"{shown}:{line}: not UTF-8; save the file in that encoding")
     except _FaultError as fault:
         errors.append(f"{shown}:{fault.line}: {fault}")
     except RecursionError:
@@ -104,77 +154,6 @@ def _parse(text: str, shown: str) -> tuple[YamlDocument, tuple[str, ...]]:
 
 OPENINGS = {"flow sequence": "bracket [", "flow mapping": "brace {", "quoted scalar": "quotation mark"}
 """What the parser reads -> the character that opens it."""
-
-
-def _read_bounded(path: Path) -> str:
-    """Return the text of a regular file of bounded size; refuse pipes and devices, which may not end."""
-    try:
-        if not path.is_file():
-            raise _FaultError(1, "not a plain file; expected a YAML file")
-        if (size := path.stat().st_size) > LARGEST_FILE:
-            raise _FaultError(1, f"{size:,} bytes; expected a YAML file of at most {LARGEST_FILE:,}")
-        content = path.read_bytes()
-    except OSError as error:
-        raise _FaultError(1, f"cannot be read: {error.strerror or error}") from None
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise _FaultError(line, "not UTF-8; save the file in that encoding") from None
-    if unprintable := yaml.reader.Reader.NON_PRINTABLE.search(text):
-        line, number = text.count("\n", 0, unprintable.start()) + 1, ord(unprintable[0])
-        raise _FaultError(line, f"holds the character U+{number:04X}, which YAML forbids; remove it")
-    return text
-
-
-@dataclass
-class _NodeReader:
-    """Converts the YAML nodes of one file to values."""
-
-    loader: _Loader
-    shown: str
-    lines: dict[Location, str]
-    errors: list[str]
-
-    def value(self, node: yaml.Node, at: Location) -> Any:
-        """Return the value of a node and record the lines of all locations below `at`."""
-        line = node.start_mark.line + 1
-        self.lines.setdefault(at, f"{self.shown}:{line}")
-        if node.tag not in _TAGS:
-            raise _FaultError(line, f"the tag {_short_repr(node.tag)} is not supported; remove it")
-        if isinstance(node, yaml.ScalarNode):
-            return self._read_scalar(node, line)
-        if isinstance(node, yaml.SequenceNode):
-            return [self.value(item, (*at, i)) for i, item in enumerate(node.value)]
-        pairs: dict[str | int, Any] = {}
-        for key_node, value_node in node.value:
-            key, line = self._read_key(key_node), key_node.start_mark.line + 1
-            if first := self.lines.get((*at, key)):
-                fault = f"duplicate key {_short_repr(key)}, first at {first}; remove one"
-                self.errors.append(f"{self.shown}:{line}: {fault}")
-                continue
-            self.lines[(*at, key)] = f"{self.shown}:{line}"
-            pairs[key] = self.value(value_node, (*at, key))
-        return pairs
-
-    def _read_key(self, node: yaml.Node) -> Any:
-        line = node.start_mark.line + 1
-        if node.tag == "tag:yaml.org,2002:merge":
-            raise _FaultError(line, "merge keys (<<) are not supported; write the keys out")
-        if not isinstance(node, yaml.ScalarNode):
-            raise _FaultError(line, f"a {_node_kind(node)} as a key; expected a name")
-        if node.tag not in _TAGS:
-            raise _FaultError(line, f"the tag {_short_repr(node.tag)} is not supported; remove it")
-        return self._read_scalar(node, line)
-
-    def _read_scalar(self, node: yaml.ScalarNode, line: int) -> Any:
-        try:
-            made = self.loader.construct_object(node)
-        except (ValueError, KeyError, OverflowError):
-            made = math.nan
-        if isinstance(made, float) and not math.isfinite(made):
-            raise _FaultError(line, f"{_short_repr(node.value)} is not a valid finite number")
-        return made
 
 
 def _node_kind(node: yaml.Node) -> str:

@@ -1,20 +1,23 @@
 """The configuration of a study: which part of the specs, at which scale, and where files are."""
 
-import re
-from collections.abc import Collection, Iterable, Mapping, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError, model_validator
+import yaml
+from pydantic import Field, ValidationError
 
 from pubmill.errors import PubmillError
-from pubmill.messages.installation import root
+from pubmill.messages.installation import own_settings, root
 from pubmill.messages.progress import report_progress
 from pubmill.messages.wording import counted, unknown
 from pubmill.recipes.problems import dotted_key, nearest_keys, problem_text
 from pubmill.recipes.recipe_types import Name
 from pubmill.specs import RecipeWeights, Specs, load, strict_yaml
+from pubmill.specs.loading import KINDS
 from pubmill.specs.own_settings import HyperparameterChoice, with_own_settings
 from pubmill.specs.pretraining_checks import faults_of_pretrainings
 from pubmill.specs.spec_types import SpecFaultsError, Strict
@@ -96,11 +99,9 @@ class Study(Strict):
     # Snakemake doesn't quote it.
     container: Annotated[str, Field(pattern=r"^[A-Za-z0-9_./][A-Za-z0-9_./:@%+=,-]*$")] | None = None
 
-    @model_validator(mode="after")
-    def searches_or_takes_a_choice(self) -> Self:
+    def faults(self) -> Iterator[str]:
         if self.choice and self.search != "protocol":
-            raise ValueError("with a `choice` nothing is searched: remove `search` or `choice`")
-        return self
+            yield "with a `choice` nothing is searched: remove `search` or `choice`"
 
 
 def check_files(files: Iterable[str | Path]) -> None:
@@ -148,6 +149,42 @@ def without_demo(
         lacks = f"{place}: study {merged.get('study')} lacks {', '.join(lacking)}; write it into its file"
         raise PubmillError("\n".join(strange or [f"{lacks} (config.yaml has the demo's alone)"]))
     return merged | {key: fields[key].default for key in left_out}
+
+
+def merged_config(base: Path, overlays: Sequence[str], settings: Sequence[str]) -> dict[str, Any]:
+    """Return Snakemake's configuration: `config.yaml`, the user's settings, `--configfile`, `--config`."""
+    # Imported here, because it takes most of a second, which `pubmill --help` would need too.
+    from snakemake.utils import update_config
+
+    if missing := [overlay for overlay in overlays if not Path(overlay).exists()]:
+        raise PubmillError(f"there is no file {missing[0]}; expected a study, such as studies/gu2020.yaml")
+    overlays = [*map(str, own_settings(base.parent)), *overlays]
+    check_files([base, *overlays])
+    demo, given = strict_yaml.read(base, str(base), []).value, dict[str, Any]()
+    for overlay in overlays:
+        update_config(given, strict_yaml.read(Path(overlay), overlay, []).value)
+    update_config(given, dict(map(parsed_setting, settings)))
+    merged = deepcopy(demo)
+    update_config(merged, given)
+    return without_demo(dict(merged), demo, given.keys(), overlays)
+
+
+def parsed_setting(word: str) -> tuple[str, Any]:
+    """Return the key and value of a word `key=value` after `--config`, as Snakemake reads it: a number, True
+    or False, or YAML whose values are all text."""
+    key, equals, text = word.partition("=")
+    if not equals:
+        raise PubmillError(f"configuration: --config {word}: expected name=value")
+    text = text.strip("'\"")
+    if text in ("", "True", "False"):
+        return key, {"": None, "True": True, "False": False}[text]
+    for number in (int, float):
+        with suppress(ValueError):
+            return key, number(text)
+    try:
+        return key, yaml.load(text, Loader=yaml.BaseLoader)
+    except yaml.YAMLError:
+        return key, text
 
 
 def check_study(
@@ -247,47 +284,37 @@ def _studies(folder: Path) -> dict[Path, dict[str, Any]]:
     return {file: strict_yaml.read(file, file.name, []).value for file in sorted(folder.glob("*.yaml"))}
 
 
-_FILE = re.compile(r"'?(?P<path>[^/]+/(?P<kind>[^/]+)/(?P<name>.+?)\.yaml)'?:")
-"""Beginning of a line on a mistake."""
-
-
 def load_used(folder: Path, scale: str, used: Mapping[str, tuple[str, ...]]) -> Specs:
     """Return the specs at a scale. Specs with mistakes are left out and reported if the study does not use
     them; else all mistakes are raised as one error. `used`: kind -> names that the study lists. The specs
     that these refer to are also used, and so are models that name one of the tables."""
-    without: frozenset[str] = frozenset()
+    without: dict[str, str] = {}  # path -> name
     mistakes: list[str] = []
     while True:
         try:
             specs = load(folder, scale, without)
         except SpecFaultsError as error:
-            mistakes += [line for line in error.lines if not _follows(folder, line, without)]
-            matches = [_FILE.match(line) for line in error.lines]
-            if not all(one and not _is_used(folder, one, used) for one in matches):
+            for line in error.lines:
+                follows = any(path in line or f"'{name}'" in line for path, name in without.items())
+                mistakes += [] if follows else [line]
+            names = {file: file.removesuffix(".yaml").partition("/")[2] for file in error.files}
+            if error.files <= without.keys() or any(_is_used(folder, one, used) for one in names.values()):
                 raise SpecFaultsError(folder, mistakes) from None
-            without |= {one["path"] for one in matches if one}
+            without |= {file: name.partition("/")[2] for file, name in names.items()}
         else:
             _report(tuple(mistakes), len(without))
             return specs
 
 
-def _follows(folder: Path, line: str, without: Collection[str]) -> bool:
-    """Return whether a mistake follows from specs that were left out: its file, or one that this includes,
-    names one of them."""
-    names = (match["name"] for path in without if (match := _FILE.match(f"{path}:")))
-    whole = [re.compile(rf"(?<![\w.+@-]){re.escape(name)}(?![\w+@-])") for name in names]
-    paths = (folder.parent / path for path in re.findall(r"[^\s':]+\.yaml", line.partition(": ")[0]))
-    texts = [path.read_text(encoding="utf-8", errors="replace") for path in paths if path.is_file()]
-    return any(name.search(text) for name in whole for text in texts)
-
-
-def _is_used(folder: Path, match: re.Match[str], used: Mapping[str, tuple[str, ...]]) -> bool:
-    """Return whether a faulty spec is a scale, is listed in `used`, or is a model that names a used table."""
-    if match["kind"] == "models" and (path := folder.parent / match["path"]).is_file():
+def _is_used(folder: Path, spec: str, used: Mapping[str, tuple[str, ...]]) -> bool:
+    """Return whether a faulty spec (`models/mine`) is a scale, is listed in `used`, or is a model that names
+    a used table."""
+    kind, _, name = spec.partition("/")
+    if kind == "models" and (path := folder / f"{spec}.yaml").is_file():
         text = path.read_text(encoding="utf-8", errors="replace")  # which may be no YAML
         if any(table in text for table in used["tables"]):
             return True
-    return match["kind"] == "scales" or match["name"] in used.get(match["kind"], ())
+    return kind not in KINDS or name in used.get(kind, ())
 
 
 @cache

@@ -1,7 +1,7 @@
 """Cross-checks of tables of results against the other specs, and the cells of other tables that they name."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pubmill.messages.wording import unknown
@@ -85,7 +85,7 @@ def _metric_faults(table: TableSpec, protocol: ProtocolSpec, datasets: dict[str,
         named = own | {name: name for name in cells if name != row.dataset}
         parts = {name: datasets[name] for name in named if name in datasets}
         metric = table.metric_of(row, next(iter(parts.values()), None))
-        if metric is None:
+        if metric is None and row.missing:  # else the lack of its spec is the mistake
             yield ("rows", i), f"{row.name} has no dataset spec, so it needs a `metric`"
         for shown, kind, task in sorted({(named[name], one.kind, one.task) for name, one in parts.items()}):
             known = [one.name for one in metrics_of(kind, task)]
@@ -111,13 +111,9 @@ def copied_cell(
     rows = [one for one in other.rows if one.dataset == row.dataset]
     if len(rows) > 1:
         rows = [one for one in rows if other.metric_of(one, data) == metric]
-    cell = CellReference(
-        table=origin.table,
-        column=_one("column", origin.column, columns, [one.name for one in other.columns]),
-        row=_one("row", origin.row, [one.name for one in rows], [one.name for one in other.rows]),
-    )
-    _refuse_second_hand(other, cell)
-    return cell
+    named_column = _one("column", origin.column, columns, [one.name for one in other.columns])
+    named_row = _one("row", origin.row, [one.name for one in rows], [one.name for one in other.rows])
+    return _first_hand(origin.table, other, named_column, named_row)
 
 
 def subtracted_cell(difference: DifferenceSpec, column: str, tables: Tables) -> CellReference:
@@ -127,13 +123,8 @@ def subtracted_cell(difference: DifferenceSpec, column: str, tables: Tables) -> 
     """
     other, row = _table(difference.minus.table, tables), difference.minus.row or difference.row
     rows = [*(one.name for one in other.rows), *(one.name for one in other.composites)]
-    cell = CellReference(
-        table=difference.minus.table,
-        column=_one("column", difference.columns[column], (), [one.name for one in other.columns]),
-        row=_one("row", row, (), rows),
-    )
-    _refuse_second_hand(other, cell)
-    return cell
+    named = _one("column", difference.columns[column], (), [one.name for one in other.columns])
+    return _first_hand(difference.minus.table, other, named, _one("row", row, (), rows))
 
 
 def _table(name: str, tables: Tables) -> TableSpec:
@@ -155,12 +146,12 @@ def _one(what: str, named: str | None, fitting: Sequence[str], known: Sequence[s
     return named
 
 
-def _refuse_second_hand(other: TableSpec, cell: CellReference) -> None:
-    """Refuse a cell that refers to a further table."""
-    column = next(one for one in other.columns if one.name == cell.column)
-    row = next((one for one in other.rows if one.name == cell.row), None)
-    if row and other.copied_from(column, row):
-        raise ValueError(f"{cell.table} copied {cell.column}/{cell.row} itself; name the table it is from")
+def _first_hand(name: str, table: TableSpec, column: str, row: str) -> CellReference:
+    """Return a cell of a table; a `ValueError` if that copied it from a further one."""
+    cells = ((one, other) for one in table.columns for other in table.rows)
+    if any((one.name, other.name) == (column, row) and table.copied_from(one, other) for one, other in cells):
+        raise ValueError(f"{name} copied {column}/{row} itself; name the table it is from")
+    return CellReference(table=name, column=column, row=row)
 
 
 def faults_of_references(table: TableSpec, tables: Tables, datasets: Mapping[str, DatasetSpec]) -> Faults:
@@ -183,19 +174,3 @@ def faults_of_references(table: TableSpec, tables: Tables, datasets: Mapping[str
                 subtracted_cell(difference, name, tables)
             except ValueError as error:
                 yield ("differences", i), str(error)
-
-
-def specs_of_cells(table: TableSpec) -> Iterator[tuple[Location, str, str, bool]]:
-    """Yield the models, and the datasets other than those of rows, that the cells of a table name."""
-    for i, column in enumerate(table.columns):
-        if column.model is not None:
-            yield ("columns", i, "model"), "models", column.model, bool(column.missing)
-        if column.dataset is not None:
-            yield ("columns", i, "dataset"), "datasets", column.dataset, False
-        for row, cell in column.cells.items():
-            for key, kind in (("model", "models"), ("dataset", "datasets")):
-                if (target := getattr(cell, key)) is not None:
-                    yield ("columns", i, "cells", row, key), kind, target, False
-    for i, one in enumerate(table.rows):
-        if one.model is not None:
-            yield ("rows", i, "model"), "models", one.model, False

@@ -1,9 +1,9 @@
 """Specs of result tables."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from pubmill.messages.wording import repeated
 from pubmill.metrics import METRICS
@@ -76,20 +76,14 @@ class CellSpec(Strict):
     not_comparable: Text | None = None
     why: Text | None = None
 
-    @model_validator(mode="after")
-    def is_one_thing(self) -> Self:
+    def faults(self) -> Iterator[str]:
         own = self.protocol or self.setting or self.model or self.dataset
         if self.copied and (own or self.not_comparable):
-            raise ValueError(
-                "a cell that the paper copied has no runs of its own: keep `copied` and `why` only"
-            )
+            yield "a cell that the paper copied has no runs of its own: keep `copied` and `why` only"
         if not (self.copied or own or self.not_comparable):
-            raise ValueError(
-                "a cell needs `copied`, `not_comparable`, or a `protocol`, `setting`, `model` or `dataset`"
-            )
+            yield "a cell needs `copied`, `not_comparable`, or a `protocol`, `setting`, `model` or `dataset`"
         if (self.copied or own) and not self.why:
-            raise ValueError("a cell that differs needs `why`, the reason")
-        return self
+            yield "a cell that differs needs `why`, the reason"
 
 
 _SAME = CellSpec.model_construct()
@@ -157,18 +151,14 @@ class ColumnSpec(Strict):
         """The columns that this column is computed from."""
         return self.best_of or ((self.drop.start, *self.drop.of) if self.drop else ())
 
-    @model_validator(mode="after")
-    def is_one_thing(self) -> Self:
+    def faults(self) -> Iterator[str]:
         kinds = [k for k in ("model", "best_of", "drop") if getattr(self, k) is not None]
         if len(kinds) > 1 or not (kinds or self.missing):
-            raise ValueError(
-                "a column needs exactly one of `model`, `best_of` and `drop`, or `missing` alone"
-            )
+            yield "a column needs exactly one of `model`, `best_of` and `drop`, or `missing` alone"
         if not self.name:
-            raise ValueError("a column without a model needs a `key`")
+            yield "a column without a model needs a `key`"
         if self.sources and (self.missing or self.setting):
-            raise ValueError(f"{self.name} is computed from other columns: remove `missing` and `setting`")
-        return self
+            yield f"{self.name} is computed from other columns: remove `missing` and `setting`"
 
 
 class RowSpec(Strict):
@@ -294,20 +284,12 @@ class TableSpec(Spec):
         """The metric of a row; None where neither the row, the table nor the dataset specifies one."""
         return row.metric or self.metric or (data.metric if data else None)
 
-    @model_validator(mode="after")
-    def names_are_its_own(self) -> Self:
-        made = [*(one.name for one in self.composites), *(one.name for one in self.differences)]
-        rows = [*(row.name for row in self.rows), *made]
-        faults = []
-        for what, known in (("rows", rows), ("columns", [column.name for column in self.columns])):
-            if twice := repeated(known):
-                faults.append(f"duplicate {what}: {', '.join(twice)}; give each a different `key`")
-        if faults := [*faults, *self._unknown_rows()]:
-            raise ValueError("; ".join(faults))
-        return self
-
-    def _unknown_rows(self) -> Iterator[str]:
+    def faults(self) -> Iterator[str]:
         rows = {row.name for row in self.rows}
+        all_rows = [one.name for part in (self.rows, self.composites, self.differences) for one in part]
+        for what, known in (("rows", all_rows), ("columns", [column.name for column in self.columns])):
+            if twice := repeated(known):
+                yield f"duplicate {what}: {', '.join(twice)}; give each a different `key`"
         for composite in self.composites:
             if strangers := sorted({name for group in composite.groups.values() for name in group} - rows):
                 yield f"composite {composite.name} names unknown rows: {', '.join(strangers)}"

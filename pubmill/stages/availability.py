@@ -204,7 +204,7 @@ class Availability(GraphPart):
                     without = column.name in reasons or row.name in reasons
                     why = self._cell(spec, column, row, without)
                     reasons |= {f"{column.name}/{row.name}": why} if why else {}
-        return reasons | self.graph.tables.found(table).stale
+        return reasons | self.graph.tables.found(table)[1]
 
     def _cell(self, table: TableSpec, column: ColumnSpec, row: RowSpec, without: bool) -> str | None:
         """Return why a single cell has no runs; None if its column or row has none (`without`)."""

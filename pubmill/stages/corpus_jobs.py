@@ -1,4 +1,4 @@
-"""Sources, parsed shards and corpora."""
+"""Sources, parsed shards and corpora, and the search for texts of datasets in them."""
 
 import itertools
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from pubmill.errors import PubmillError
 from pubmill.messages.wording import repeated
 from pubmill.recipes import corpora
 from pubmill.specs import corpus_specs
-from pubmill.stages.costs import MEASURED_FILES, PMC_SHARD, PUBMED_SHARD
+from pubmill.stages.costs import MEASURED_FILES, MEASURED_PARTS, PMC_SHARD, PUBMED_SHARD
 from pubmill.stages.source_jobs import packages, pmc_shards, pubmed_files
 from pubmill.stages.stage import (
     ASSUMED,
@@ -187,16 +187,6 @@ class Corpora(GraphPart):
         numbers = range(block.first, block.first + len(block.shards))
         return [self._paths.corpus(wildcards.corpus, part_name(number)) for number in numbers]
 
-    def latest_recipe(self, corpus: str) -> corpora.LatestRecipe:
-        """Return the sources of a corpus in order of authority, each with its shards in NCBI's order."""
-        runs = itertools.groupby(self.shards(corpus), key=lambda shard: shard.source)
-        return corpora.LatestRecipe(
-            sources=tuple(
-                corpora.SourceShards(name=name, shards=tuple(shard.name for shard in run))
-                for name, run in runs
-            )
-        )
-
     def locked(self) -> list[str]:
         """Return the corpora that are rebuilt from a lock."""
         return [name for name, spec in self._specs.corpora.items() if spec.lock]
@@ -207,6 +197,61 @@ class Corpora(GraphPart):
         if lock is None:
             raise PubmillError(f"corpus {corpus} names no lock; write `lock: {{local: KEY}}` into its spec")
         return self._paths.local_source(lock.local, lock.file)
+
+
+class ContaminationStage(Stage):
+    """Texts of datasets that corpora contain."""
+
+    name, group = "contamination", "select"
+    label = "Reporting texts of datasets found in {wildcards.corpus}"
+    version = 2
+
+    def splits(self, corpus: str, use: str) -> dict[str, list[str]]:
+        """Return the splits whose texts are searched for in a corpus, by dataset: those that its spec
+        excludes (`use` is `excluded`), or dev and test of every dataset of the study (`contamination`)."""
+        excludes = self._specs.corpora[corpus].contamination
+        if use == "excluded":
+            datasets, wanted = (excludes.datasets, excludes.splits) if excludes else ((), ())
+        else:
+            datasets, wanted = tuple(self.graph.scope.datasets()), ("dev", "test")
+        splits = {name: self._specs.datasets[name].splits for name in datasets}
+        return {name: [split for split in wanted if split in splits[name]] for name in datasets}
+
+    def examples(self, corpus: str, use: str) -> list[str]:
+        """Return the files with the examples of the splits that `splits` returns."""
+        splits = self.splits(corpus, use)
+        return [self._paths.examples(name, split) for name in splits for split in splits[name]]
+
+    def reports(self) -> list[str]:
+        """Return the reports on the corpora that the study pretrains on."""
+        return [self._paths.corpus(corpus, "contamination.json") for corpus in self.graph.scope.corpora()]
+
+
+class IndexEvaluationTexts(Stage):
+    """Texts of datasets to be searched for in a corpus."""
+
+    name, group = "index_evaluation_texts", "select"
+    label = "Indexing texts of datasets for {wildcards.corpus}"
+    version = 2
+    needs = Needs(2_000, HOUR)
+
+    def recipe_of(self, wildcards: Any) -> corpora.IndexRecipe:
+        specs, splits = self._specs.datasets, self.graph.contamination.splits(wildcards.corpus, wildcards.use)
+        datasets = (
+            corpora.EvaluatedDataset(dataset=name, splits=tuple(of), pmids=bool(specs[name].pmids))
+            for name, of in splits.items()
+        )
+        return corpora.IndexRecipe(datasets=tuple(datasets))
+
+
+class FindContamination(BlockStage):
+    """Texts of datasets found in a block of a corpus."""
+
+    name, group = "find_contamination", "select"
+    label = "Searching {wildcards.corpus} for texts of datasets, {wildcards.block} of {wildcards.source}"
+    version = 4
+    needs = Needs(1_000, 4 * HOUR)
+    seconds = Seconds(30_000 / 4_900, MEASURED_PARTS)
 
 
 class Parse(BlockStage):
@@ -247,7 +292,14 @@ class LatestVersions(Stage):
     seconds = Seconds(60, "measured: benchmarks/README.md, 40 million ids")
 
     def recipe_of(self, wildcards: Any) -> corpora.LatestRecipe:
-        return self.graph.corpora.latest_recipe(wildcards.corpus)
+        """Return the sources of a corpus in order of authority, each with its shards in NCBI's order."""
+        runs = itertools.groupby(self.graph.corpora.shards(wildcards.corpus), key=lambda shard: shard.source)
+        return corpora.LatestRecipe(
+            sources=tuple(
+                corpora.SourceShards(name=name, shards=tuple(shard.name for shard in run))
+                for name, run in runs
+            )
+        )
 
 
 class LockedVersions(LatestVersions):

@@ -9,6 +9,7 @@ from pubmill.recipes.datasets import ConversionRecipe, FloorsRecipe, SentencesRe
 from pubmill.recipes.report import PageRecipe, PageSource
 from pubmill.recipes.tables import project
 from pubmill.specs import File, LocalFile
+from pubmill.stages.corpus_jobs import LatestVersions
 from pubmill.stages.dataset_recipes import conversion_recipe
 from pubmill.stages.stage import HOUR, TEMPLATES, GraphPart, Inputs, Needs, Stage
 from pubmill.storage.result_paths import DATASET_NOTICES, RELATIVE
@@ -16,10 +17,6 @@ from pubmill.storage.result_paths import DATASET_NOTICES, RELATIVE
 
 class Datasets(GraphPart):
     """Raw files and conversion of datasets."""
-
-    def recipe(self, dataset: str) -> ConversionRecipe:
-        """Return the ConversionRecipe of a dataset."""
-        return conversion_recipe(dataset, self._specs.datasets[dataset])
 
     def copy(self, file: File | LocalFile) -> str:
         """Return the path of the copy of a source file."""
@@ -80,7 +77,7 @@ class Convert(Stage):
         return ("spans of texts",) if form == "spans" else ()
 
     def recipe_of(self, wildcards: Any) -> ConversionRecipe:
-        return self.graph.datasets.recipe(wildcards.dataset)
+        return conversion_recipe(wildcards.dataset, self._specs.datasets[wildcards.dataset])
 
 
 class SentenceDocuments(Stage):
@@ -113,8 +110,12 @@ SPEC_FIELDS = (
 """Fields of a dataset's spec that its page shows unchanged."""
 
 
-class DatasetPages(GraphPart):
-    """Recipes and inputs of the pages of datasets."""
+class DatasetPageStage(Stage):
+    """The page of a dataset."""
+
+    name, group, label = "dataset_page", "report", "Writing the page of {wildcards.dataset}"
+    version = 7
+    read_by_name = (TEMPLATES,)
 
     def inputs(self, dataset: str) -> list[str]:
         """Return the card and the records of origin of the source files; a `PubmillError` if the files are
@@ -140,7 +141,7 @@ class DatasetPages(GraphPart):
             sources=sources,
             published={str(split): file for split, file in published.items()},
             variants=tuple(name for name in self.graph.datasets.variants(dataset) if name != dataset),
-            versions={"page": DatasetPageStage.version},
+            versions={"page": self.version},
         )
 
 
@@ -155,14 +156,6 @@ def _page_source(role: str, file: File | LocalFile, record: str) -> PageSource:
     return PageSource(role=role, place=file.url, url=file.url, check=check, record=record)
 
 
-class DatasetPageStage(Stage):
-    """The page of a dataset."""
-
-    name, group, label = "dataset_page", "report", "Writing the page of {wildcards.dataset}"
-    version = 7
-    read_by_name = (TEMPLATES,)
-
-
 class DatasetNotices(Stage):
     """Documents of datasets that were retracted or revised, by the sources of a corpus."""
 
@@ -171,13 +164,13 @@ class DatasetNotices(Stage):
     version = 1
     needs = Needs(2_000, HOUR)
 
-    def files(self, without: Collection[str] = ()) -> dict[str, tuple[str, ...]]:
-        """Return dataset -> files with its PMIDs, below the results; `without`: splits to leave out."""
+    def files(self) -> dict[str, tuple[str, ...]]:
+        """Return dataset -> files with its PMIDs, below the results."""
         pmids = {}
         for name in self.graph.scope.datasets():
             spec = self._specs.datasets[name]
             if spec.pmids:
-                pmids[name] = tuple(RELATIVE.examples(name, one) for one in spec.splits if one not in without)
+                pmids[name] = tuple(RELATIVE.examples(name, split) for split in spec.splits)
             elif self.graph.datasets.has_copies(name):
                 pmids[name] = (RELATIVE.sentence_documents(name),)
         return pmids
@@ -186,22 +179,15 @@ class DatasetNotices(Stage):
         """Return all files of `files`."""
         return [self._paths.at(path) for paths in self.files().values() for path in paths]
 
-    def documents(self, corpus: str, without: Collection[str] = ()) -> DocumentsRecipe:
-        """Return the DocumentsRecipe: the files of `files`, and the sources in which to look documents up."""
-        sources = self.graph.corpora.latest_recipe(corpus).sources
-        return DocumentsRecipe(sources=sources, documents=self.files(without))
-
-    def reports(self) -> list[str]:
+    def targets(self) -> list[str]:
         """Return the reports of the study: from the sources of the corpora that it pretrains on."""
-        recipes = self.graph.scope.pretrainings() if self.files() else []
-        corpora = sorted({self._specs.pretraining[recipe].corpus for recipe in recipes})
+        corpora = self.graph.scope.corpora() if self.files() else []
         return [self._paths.corpus(corpus, DATASET_NOTICES) for corpus in corpora]
 
-    def targets(self) -> list[str]:
-        return self.reports()
-
     def recipe_of(self, wildcards: Any) -> DocumentsRecipe:
-        return self.documents(wildcards.corpus)
+        """Return the files of `files`, and the sources in which to look documents up."""
+        sources = self.graph.stage(LatestVersions).recipe_of(wildcards).sources
+        return DocumentsRecipe(sources=sources, documents=self.files())
 
 
 class Floors(Stage):

@@ -6,23 +6,14 @@ import yaml
 
 from pubmill.errors import PubmillError
 from pubmill.recipes.datasets import ConversionRecipe, PublishedFile, PublishedRecipe
+from pubmill.recipes.tables import project
 from pubmill.specs.dataset_specs import DatasetSpec, Published
 
 
 def conversion_recipe(name: str, spec: DatasetSpec) -> ConversionRecipe:
     """Return the ConversionRecipe of a dataset."""
-    return ConversionRecipe(
-        dataset=name,
-        kind=spec.kind,
-        access=spec.access,
-        splits=spec.splits,
-        converter=spec.converter,
-        options=spec.options,
-        expect={str(split): counts for split, counts in spec.expect.items()},
-        metric=spec.metric,
-        negative=spec.negative,
-        version=spec.version,
-    )
+    expect = {str(split): counts for split, counts in spec.expect.items()}
+    return project(ConversionRecipe, spec, dataset=name, expect=expect)
 
 
 GENERAL: dict[str, tuple[str, dict[str, str], str]] = {
@@ -48,14 +39,10 @@ def published_recipe(name: str, spec: DatasetSpec, form: str | None = None) -> P
         writer, options, suffix = GENERAL[form]
         named = {split: PublishedFile(name=f"{split}.{suffix}") for split in spec.splits}
         files = Published(writer=writer, options=options, files=named)
-    return PublishedRecipe(
-        dataset=name,
-        kind=spec.kind,
-        access=spec.access,
-        writer=files.writer,
-        options=files.options,
-        dummies=spec.dummies,
-        files={str(split): file for split, file in files.files.items()},
+    named_files = {str(split): file for split, file in files.files.items()}
+    options = files.options
+    return project(
+        PublishedRecipe, spec, dataset=name, writer=files.writer, options=options, files=named_files
     )
 
 

@@ -1,6 +1,6 @@
 """Tables of facts: of datasets, models, tasks and protocols."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import fields
 
 from pubmill.recipes import FinetuningRecipe
@@ -10,7 +10,7 @@ from pubmill.recipes.tables import project
 from pubmill.specs import FactTableSpec, LearntVocabSpec, PretrainingSpec, ProtocolSpec
 from pubmill.specs.fact_table_specs import FactColumn, FactRow
 from pubmill.specs.model_specs import RecipeWeights
-from pubmill.stages.stage import TEMPLATES, GraphPart, Stage
+from pubmill.stages.stage import TEMPLATES, Stage
 from pubmill.storage.model_folders import WEIGHTS
 from pubmill.storage.result_paths import (
     DIAGNOSIS,
@@ -23,18 +23,29 @@ from pubmill.storage.result_paths import (
     manifest_of,
 )
 
+RELEASED = "no recipe of ours: the released weights are used, and how others made them isn't measured here"
+HOURS_ELSEWHERE = "a pretraining takes the hours of its own machines: the published value only"
+NO_CORPUS = "its corpus is not built in this study, which pretrains no model on it"
+NO_SOURCE = "at this scale, its corpus has no such source"
+NO_VOCAB = "no vocabulary of ours is this model's"
+NOTHING_VARIED = "no setting of the protocol varies anything for it"
 
-class FactTables(GraphPart):
-    """Recipes and inputs of tables of facts."""
+
+class FactTableStage(Stage):
+    """A table of facts: its recipe, its inputs, and the source of each cell."""
+
+    name, group, label = "fact_table", "tables", "Building {wildcards.fact_table}"
+    version = 4
+    read_by_name = (TEMPLATES,)
 
     def sources(self, table: str) -> dict[str, dict[str, FactSource]]:
         """Return the source of each cell of a table: subject -> column -> source."""
         spec = self._specs.fact_tables[table]
         find = {
-            "datasets": self.graph.dataset_facts.source,
-            "models": self.graph.model_facts.of_model,
-            "tasks": self.graph.model_facts.of_task,
-            "protocols": self.graph.model_facts.of_protocol,
+            "datasets": self.of_dataset,
+            "models": self.of_model,
+            "tasks": self.of_task,
+            "protocols": self.of_protocol,
         }[spec.subjects]
         return {
             row.subject: {column.key: find(spec, row, column) for column in spec.columns} for row in spec.rows
@@ -80,19 +91,7 @@ class FactTables(GraphPart):
             versions={"fact_table": FactTableStage.version},
         )
 
-
-class FactTableStage(Stage):
-    """A table of facts."""
-
-    name, group, label = "fact_table", "tables", "Building {wildcards.fact_table}"
-    version = 4
-    read_by_name = (TEMPLATES,)
-
-
-class DatasetFacts(GraphPart):
-    """Sources of the facts of datasets: cards and specs."""
-
-    def source(self, table: FactTableSpec, row: FactRow, column: FactColumn) -> FactSource:
+    def of_dataset(self, table: FactTableSpec, row: FactRow, column: FactColumn) -> FactSource:
         """Return the source of a fact of a dataset: its spec, or its card."""
         if row.subject not in self._specs.datasets:
             return FactSource(lacking=row.missing)
@@ -113,18 +112,6 @@ class DatasetFacts(GraphPart):
         if members:
             return FactSource(value=not set(members.split("|")).isdisjoint(terms))
         return FactSource(value={**table.words, **row.words}.get(terms[0], terms[0]))
-
-
-RELEASED = "no recipe of ours: the released weights are used, and how others made them isn't measured here"
-HOURS_ELSEWHERE = "a pretraining takes the hours of its own machines: the published value only"
-NO_CORPUS = "its corpus is not built in this study, which pretrains no model on it"
-NO_SOURCE = "at this scale, its corpus has no such source"
-NO_VOCAB = "no vocabulary of ours is this model's"
-NOTHING_VARIED = "no setting of the protocol varies anything for it"
-
-
-class ModelFacts(GraphPart):
-    """Sources of the facts of models, tasks and protocols."""
 
     def of_model(self, table: FactTableSpec, row: FactRow, column: FactColumn) -> FactSource:
         """Return the source of a fact of a model: its recipe, its vocabulary, its corpus or a run."""
@@ -185,13 +172,8 @@ class ModelFacts(GraphPart):
         words = {**table.words, **row.words}
         vocab = self._specs.vocabs[recipe.vocab]
         learnt_from = vocab.corpus if isinstance(vocab, LearntVocabSpec) else recipe.vocab
-        terms = {
-            "pretraining": "continued" if recipe.start else "scratch",
-            "corpus": recipe.corpus,
-            "vocab": learnt_from,
-            "vocab.sized": learnt_from,
-        }
-        term = terms[column.value]
+        terms = {"pretraining": "continued" if recipe.start else "scratch", "corpus": recipe.corpus}
+        term = terms.get(column.value, learnt_from)
         phrase = words.get(term, term)
         if column.value == "vocab.sized" and isinstance(vocab, LearntVocabSpec):
             return words.get(f"{vocab.size} {term}", f"{vocab.size} {phrase}")
@@ -202,8 +184,7 @@ class ModelFacts(GraphPart):
         sources = {source.name for source in self._specs.corpora[corpus].sources}
         if of_source and of_source.partition(".")[0] not in sources:
             return FactSource(lacking=NO_SOURCE)
-        built = {self._specs.pretraining[recipe].corpus for recipe in self.graph.scope.pretrainings()}
-        if corpus not in built:
+        if corpus not in self.graph.scope.corpora():
             return FactSource(lacking=NO_CORPUS)
         return FactSource(files=(RELATIVE.corpus(corpus, STATISTICS),), scaled=self._scale_note())
 
@@ -223,13 +204,12 @@ class ModelFacts(GraphPart):
         """Return a model's weights, or the state of the checkpoint that it is exported from, as a source."""
         if lacking := self.graph.availability.weights(model):
             return FactSource(lacking=lacking)
-        if not checkpoint:
-            return FactSource(files=(RELATIVE.model(model, WEIGHTS),), scaled=self._note_on_weights(model))
-        weights = self.graph.models.weights(model)
-        if not isinstance(weights, PretrainedWeights):
-            return FactSource(lacking=RELEASED)
-        state = RELATIVE.checkpoint(weights.recipe, weights.step, STATE)
-        return FactSource(files=(state,), scaled=self._scale_note())
+        weights, file = self.graph.models.weights(model), RELATIVE.model(model, WEIGHTS)
+        if checkpoint:
+            if not isinstance(weights, PretrainedWeights):
+                return FactSource(lacking=RELEASED)
+            file = RELATIVE.checkpoint(weights.recipe, weights.step, STATE)
+        return FactSource(files=(file,), scaled=self._note_on_weights(model))
 
     def _runs_source(
         self, table: FactTableSpec, column: FactColumn, models: list[str], ending: str = RECORD
@@ -276,17 +256,11 @@ def _varied_keys(protocol: ProtocolSpec, settings: set[str]) -> list[str]:
     """Return the keys of FinetuningRecipe that these settings decide, in the order of its fields. Settings
     that the paper lacks (`added`) do not count."""
     shown = {name for name in settings if not protocol.settings[name].added}
-    keys = {key for name, values in _setting_values(protocol) if name in shown for key in values}
+    keys = {key for name in shown for key in protocol.settings[name].values}
+    for override in protocol.overrides.values():
+        if not shown.isdisjoint(override.settings or ()):
+            keys |= {*override.values, *(override.grid or {})}
     return [field.name for field in fields(FinetuningRecipe) if field.name in keys]
-
-
-def _setting_values(protocol: ProtocolSpec) -> Iterator[tuple[str, Mapping[str, object]]]:
-    """Yield each setting with its values and grids, its own or from an override for it."""
-    for name, setting in protocol.settings.items():
-        yield name, setting.values
-        for override in protocol.overrides.values():
-            if name in (override.settings or ()):
-                yield name, {**override.values, **(override.grid or {})}
 
 
 def _list_terms(table: FactTableSpec, row: FactRow, terms: list[str]) -> FactSource:

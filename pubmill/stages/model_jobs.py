@@ -21,7 +21,6 @@ from pubmill.recipes.models import (
 )
 from pubmill.specs import ArchiveWeights, HubWeights
 from pubmill.specs.model_specs import PredictionsWeights, PromptedWeights
-from pubmill.specs.pretraining_checks import needed_before
 from pubmill.stages import costs
 from pubmill.stages.gpus import Gpus
 from pubmill.stages.stage import HOUR, Bytes, GraphPart, Inputs, Needs, Stage, cached
@@ -79,18 +78,9 @@ class Models(GraphPart):
     def last_steps(self, models: Iterable[str]) -> dict[str, int]:
         """Return the recipes that pretrain some models, and those run before these, with the last step of
         each that is needed; sorted by name."""
-        released = self._specs.scale.prefer == "released"
-        weights = [self.weights(model) for model in models]
-        waiting = [(w.recipe, w.step) for w in weights if isinstance(w, PretrainedWeights)]
-        steps: dict[str, int] = {}
-        while waiting:
-            recipe, step = waiting.pop()
-            steps[recipe] = max(step, steps.get(recipe, 0))
-            before = needed_before(self._specs.pretraining[recipe], self._specs.models, released)
-            waiting += [
-                (one.recipe, one.step or self.graph.pretrainings.steps(one.recipe)[-1]) for one in before
-            ]
-        return dict(sorted(steps.items()))
+        weights = map(self.weights, models)
+        needed = ((one.recipe, one.step) for one in weights if isinstance(one, PretrainedWeights))
+        return self.graph.pretrainings.last_steps(needed, self._specs.scale.prefer == "released")
 
     def recipe(self, model: str) -> ExportRecipe:
         """Return the ExportRecipe of a model."""
@@ -103,7 +93,7 @@ class Models(GraphPart):
             model=model,
             lowercase=spec.lowercase,
             weights=weights,
-            pretraining=self.graph.pretrainings.recipe(made_here.recipe) if made_here else None,
+            pretraining=self._specs.pretraining[made_here.recipe].recipe if made_here else None,
             scale=self._study.scale,
         )
 

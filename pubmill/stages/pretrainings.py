@@ -1,6 +1,6 @@
 """Pretraining: packed tokens, checkpoints, and the segments between them."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +8,7 @@ from pubmill.errors import PubmillError
 from pubmill.optimisers import OPTIMISERS
 from pubmill.recipes.pretraining import PackingRecipe, PretrainingRecipe
 from pubmill.specs import PretrainingSpec
+from pubmill.specs.pretraining_checks import needed_before
 from pubmill.stages import costs
 from pubmill.stages.gpus import Gpus
 from pubmill.stages.stage import (
@@ -26,10 +27,6 @@ from pubmill.stages.stage import (
 class Pretrainings(GraphPart):
     """Packed tokens, checkpoints and training recipes."""
 
-    def sentence_splitter(self, corpus: str, vocab: str) -> str:
-        """Return the URL of the sentence-splitter model used for packing."""
-        return self.packing_spec(corpus, vocab).sentence_splitter
-
     def packing_spec(self, corpus: str, vocab: str) -> PretrainingSpec:
         """Return a recipe on packed tokens; all that share them agree on packing (`pretraining_checks`)."""
         for spec in self._specs.pretraining.values():
@@ -37,17 +34,19 @@ class Pretrainings(GraphPart):
                 return spec
         raise PubmillError(f"no recipe in specs/pretraining has the corpus {corpus} and the vocab {vocab}")
 
-    def tokens_folder(self, recipe: str) -> str:
-        """Return the folder of a recipe's packed tokens, shared with others on its corpus and vocabulary."""
-        spec = self._specs.pretraining[recipe]
-        return self._paths.tokens(spec.corpus, spec.vocab)
-
-    def recipe(self, recipe: str) -> PretrainingRecipe:
-        """Return the training recipe, without the checkpoints: they cut the work, not its result."""
-        return self._specs.pretraining[recipe].recipe
-
     def steps(self, recipe: str) -> list[int]:
         return list(self._specs.pretraining[recipe].checkpoints)
+
+    def last_steps(self, needed: Iterable[tuple[str, int | None]], released: bool) -> dict[str, int]:
+        """Return recipe -> the last step needed (None: its last), of some recipes and those run before them;
+        sorted by name. `released`: the scale prefers released weights."""
+        waiting, steps = list(needed), dict[str, int]()
+        while waiting:
+            recipe, step = waiting.pop()
+            steps[recipe] = max(step or self.steps(recipe)[-1], steps.get(recipe, 0))
+            before = needed_before(self._specs.pretraining[recipe], self._specs.models, released)
+            waiting += [(one.recipe, one.step) for one in before]
+        return dict(sorted(steps.items()))
 
     def previous_step(self, recipe: str, step: int) -> int | None:
         """Return the checkpoint that a segment ending at `step` starts from; None at the beginning."""
@@ -148,4 +147,5 @@ class Pretrain(TrainingStage):
         }
 
     def recipe_of(self, wildcards: Any) -> PretrainingRecipe:
-        return self.graph.pretrainings.recipe(wildcards.recipe)
+        """Return the training recipe, without the checkpoints: they cut the work, not its result."""
+        return self._specs.pretraining[wildcards.recipe].recipe

@@ -17,8 +17,6 @@ from typing import Any
 from pubmill.errors import PubmillError
 from pubmill.recipes.reading import as_json
 from pubmill.recipes.scoring import ScoringRecipe
-from pubmill.specs import TableSpec
-from pubmill.specs.table_specs import ColumnSpec, RowSpec
 from pubmill.stages.dataset_jobs import Convert
 from pubmill.stages.model_jobs import ExportModel
 from pubmill.stages.pipelines import OFF_THE_SHELF, Annotate, TakePredictions
@@ -29,7 +27,7 @@ from pubmill.storage.checksums import folder_sha256, hashed_files
 from pubmill.storage.files import read_json, sha256
 from pubmill.storage.model_folders import WEIGHTS
 from pubmill.storage.names_in_paths import run_of
-from pubmill.storage.result_paths import RELATIVE, ChoiceKey, RunKey
+from pubmill.storage.result_paths import ChoiceKey, RunKey
 
 UNREADABLE = "can't be read"
 OTHER_RECIPES = "by other recipes or stage versions than the present ones"
@@ -170,30 +168,3 @@ def _digest(content: list[Any]) -> str:
 def _is_newer(file: Path, record: Path) -> bool:
     """Return whether a file exists and was changed after a record."""
     return file.is_file() and file.stat().st_mtime_ns > record.stat().st_mtime_ns
-
-
-class Cells(GraphPart):
-    """Records behind the cells of tables of results."""
-
-    def records(self, table: TableSpec, column: ColumnSpec, row: RowSpec) -> list[str]:
-        """Return the paths of a cell's records, below the results folder. There are none if the paper copied
-        the value, if the model is not fine-tuned here and has no predictions for the dataset, or if no
-        setting applies to the dataset."""
-        model = table.model_of(column, row)
-        assert model
-        if table.copied_from(column, row):
-            return []
-        protocol = table.protocol_of(column, row)
-        parts = self.graph.runs.parts(protocol, table.dataset_of(column, row))
-        if model in self.graph.pipelines.names():
-            of_parts = [self.graph.pipelines.records(model, part) for part in parts]
-            return [record for records in of_parts for record in records] if all(of_parts) else []
-        spec, data = self._specs.protocols[protocol], self._specs.datasets[parts[0]]
-        setting = table.setting_of(column, row, spec, data)
-        return [
-            RELATIVE.record(run, seed)
-            for dataset in parts
-            if setting is not None
-            for run in [RunKey(protocol, model, dataset, setting)]
-            for seed in self.graph.runs.seeds(run)
-        ]

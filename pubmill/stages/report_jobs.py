@@ -16,7 +16,7 @@ from pubmill.recipes.tables import (
 from pubmill.specs.fidelity import digest, rows_of
 from pubmill.specs.spec_types import Spec
 from pubmill.stages.all_stages import rules_by_group, stages
-from pubmill.stages.stage import HOUR, TEMPLATES, GraphPart, Needs, Stage, spec_file
+from pubmill.stages.stage import HOUR, TEMPLATES, Needs, Stage, spec_file
 from pubmill.storage.result_paths import DIAGNOSIS, LOG, RELATIVE, STATE, STATISTICS, Paths
 
 EXAMPLE = Path("docs/example-report.html")
@@ -50,7 +50,7 @@ class ReportStage(Stage):
                 r: tuple(RELATIVE.checkpoint(r, s) for s in self.graph.pretrainings.steps(r) if s <= last)
                 for r, last in self.graph.scope.last_steps().items()
             },
-            corpora=tuple(sorted({self._specs.pretraining[r].corpus for r in recipes})),
+            corpora=tuple(self.graph.scope.corpora()),
             vocabs=tuple(sorted({self._specs.pretraining[r].vocab for r in recipes} & learnt)),
         )
 
@@ -168,23 +168,6 @@ class ReportStage(Stage):
         ]
         sections = [path for files in self._reported().values() for path in files]
         return [*self.measured(), *map(self._paths.at, below), *sections]
-
-
-class Publication(GraphPart):
-    """Tables, comparisons, pages and report of a study, and the files of its extras."""
-
-    def everything(self) -> list[str]:
-        """Return the files that a study makes by default; of extras, those that `targets` return."""
-        results = self.graph.requests.result_tables()
-        return [
-            self._paths.report(self._study.study, "html"),
-            *(path for table in self._study.tables for path in self._paths.table_files(table)),
-            *(path for table in results for path in self._paths.comparison_files(table)),
-            *[path for dataset in self.graph.scope.datasets() for path in self._paths.page_files(dataset)],
-            *self._paths.contradiction_files(),
-            *(self.graph.contamination.reports() if self.graph.scope.datasets() else []),
-            *(path for name in stages() for path in getattr(self.graph, name).targets()),
-        ]
 
 
 class ContradictionsStage(Stage):

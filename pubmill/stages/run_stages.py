@@ -1,7 +1,7 @@
 """The stages of runs: trials, the choice of hyper-parameters, final runs and their records."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from pubmill.metrics import METRICS, metrics_of
 from pubmill.optimisers import OPTIMISERS
@@ -21,10 +21,6 @@ from pubmill.stages.stage import (
 )
 from pubmill.storage.result_paths import ChoiceKey, RunKey
 
-if TYPE_CHECKING:
-    from pubmill.stages.study_graph import Graph
-
-
 AS_READ = 4
 """Bytes of each parameter of the model as it was read, which each seed copies."""
 
@@ -36,10 +32,6 @@ class FineTuning(TrainingStage):
     version = 3
     part_versions: ClassVar[Mapping[str, int]] = {"reinitialised_layers": 2}
     use = "finetuning"
-
-    def __init__(self, graph: "Graph") -> None:
-        super().__init__(graph)
-        self._needs: dict[tuple[str, ...], Needs] = {}
 
     def seeds_of(self, wildcards: Any) -> Sequence[int]:
         """Return the seeds that a job trains."""
@@ -58,12 +50,13 @@ class FineTuning(TrainingStage):
     def needs_of(self, wildcards: Any, gpus: Gpus) -> Needs:
         """Return the memory and time of a job on one GPU, computed once for a run or block of trials."""
         key = (*run_of(wildcards), vars(wildcards).get("trial", ""))
-        if key not in self._needs:
+        if key not in self.cache:
             parameters = costs.parameters_of_model(self.graph, wildcards.model)
             memory = costs.memory_mb(OPTIMISERS["adamw"].training_bytes + AS_READ, parameters)
             minutes = training_minutes(self.operations(wildcards), self.share(wildcards, gpus), gpus)
-            self._needs[key] = Needs(memory, minutes)
-        return self._needs[key]
+            self.cache[key] = Needs(memory, minutes)
+        needs: Needs = self.cache[key]
+        return needs
 
     def parts_of(self, wildcards: Any) -> Collection[str]:
         """Return the kind and task of the dataset, and the recipe's settings in use or searched: `crf`."""
@@ -146,8 +139,9 @@ class Finetune(FineTuning):
     def arguments(self, wildcards: Any) -> list[str]:
         runs, run = self.graph.runs, run_of(wildcards)
         splits = runs.split_arguments(run.protocol, run.dataset, trial=False)
-        chosen_and_kept = [*runs.selected_arguments(run), *runs.keep_arguments(run)]
-        return [*super().arguments(wildcards), *splits, *chosen_and_kept]
+        chosen = [word for path in runs.selected(run) for word in ("--selected", path)]
+        kept = runs.kept(run)
+        return [*super().arguments(wildcards), *splits, *chosen, *(["--keep", *kept] if kept else [])]
 
     def operations(self, wildcards: Any) -> float | None:
         each = costs.operations_of_finetuning(self.graph, run_of(wildcards))

@@ -105,10 +105,6 @@ class Runs(GraphPart):
         choice = self.choice(run)
         return [self._paths.choice(choice)] if choice else []
 
-    def selected_arguments(self, run: RunKey) -> list[str]:
-        """Return the fine-tuning program's argument that names the choice."""
-        return [text for path in self.selected(run) for text in ("--selected", path)]
-
     def choice_recipe(self, choice: ChoiceKey) -> ChoiceRecipe:
         """Return what a choice decides: the keys of the grid, and the number of steps on a fold."""
         spec, data = self.protocol(choice.protocol), self._specs.datasets[choice.dataset]
@@ -168,11 +164,6 @@ class Runs(GraphPart):
         folders = [self._paths.task_model(run, seed) for seed in self.trained_seeds(run)]
         chained = spec.settings[run.setting].chain and run.dataset in spec.start_from.values()
         return folders if self._study.keep_models else folders[:1] if chained else []
-
-    def keep_arguments(self, run: RunKey) -> list[str]:
-        """Return the fine-tuning program's argument that names the folders of kept models."""
-        kept = self.kept(run)
-        return ["--keep", *kept] if kept else []
 
     def trained_seeds(self, run: RunKey) -> tuple[int, ...]:
         """Return the seeds that the run's job trains: only the first if the run is not in the study's tables

@@ -1,30 +1,10 @@
-"""Selection of documents: filters, and exclusions that need the whole corpus."""
+"""Selection of documents: filters, and copies in the whole corpus."""
 
 from typing import Any
 
 from pubmill.recipes.corpora import DuplicatesRecipe, FingerprintRecipe, SelectionRecipe
 from pubmill.stages.costs import MEASURED_FILES, MEASURED_PARTS
-from pubmill.stages.stage import HOUR, BlockStage, Bytes, GraphPart, Needs, Seconds, Stage
-
-
-class SelectionJobs(GraphPart):
-    """Filters of corpora, and the search for copies of documents."""
-
-    def inputs(self, corpus: str) -> dict[str, str]:
-        """Return the optional inputs of a selection, by name: texts to exclude, and duplicates."""
-        spec = self._specs.corpora[corpus]
-        duplicates = {"duplicates": self._paths.corpus(corpus, "duplicates.parquet")}
-        return self.exclusions(corpus) | (duplicates if spec.duplicates else {})
-
-    def exclusions(self, corpus: str) -> dict[str, str]:
-        """Return the index of the texts that a corpus may not hold, if there are any."""
-        excludes = self._specs.corpora[corpus].contamination
-        return {"exclude": self._paths.corpus(corpus, "excluded.parquet")} if excludes else {}
-
-    def duplicates_recipe(self, corpus: str) -> DuplicatesRecipe:
-        """Return how similar a copy must be."""
-        duplicates = self._specs.corpora[corpus].duplicates
-        return DuplicatesRecipe(similarity=duplicates.similarity if duplicates else None)
+from pubmill.stages.stage import HOUR, BlockStage, Bytes, Needs, Seconds, Stage
 
 
 class SelectDocuments(BlockStage):
@@ -34,6 +14,16 @@ class SelectDocuments(BlockStage):
     label = "Selecting documents of {wildcards.corpus}, {wildcards.block} of {wildcards.source}"
     version = 6
     seconds = Seconds(1.9, f"{MEASURED_FILES}; assumed of others")
+
+    def inputs(self, corpus: str) -> dict[str, str]:
+        """Return the optional inputs of a selection, by name: texts to exclude, and duplicates."""
+        duplicates = {"duplicates": self._paths.corpus(corpus, "duplicates.parquet")}
+        return self.exclusions(corpus) | (duplicates if self._specs.corpora[corpus].duplicates else {})
+
+    def exclusions(self, corpus: str) -> dict[str, str]:
+        """Return the index of the texts that a corpus may not hold, if there are any."""
+        excludes = self._specs.corpora[corpus].contamination
+        return {"exclude": self._paths.corpus(corpus, "excluded.parquet")} if excludes else {}
 
     def bytes_of(self, wildcards: Any) -> Bytes:
         return Bytes(disk=15e6 * len(self.graph.corpora.block(wildcards).shards))
@@ -55,9 +45,9 @@ class Fingerprint(BlockStage):
         return [SelectDocuments.version, self.version]
 
     def recipe_of(self, wildcards: Any) -> FingerprintRecipe:
-        similar = self.graph.selection.duplicates_recipe(wildcards.corpus).similarity is not None
-        selection = self.graph.stage(SelectDocuments).recipe_of(wildcards)
-        return FingerprintRecipe(selection=selection, similar=similar)
+        spec = self._specs.corpora[wildcards.corpus]
+        similar = spec.duplicates is not None and spec.duplicates.similarity is not None
+        return FingerprintRecipe(selection=spec.selection_of(wildcards.source), similar=similar)
 
 
 class FindDuplicates(Stage):
@@ -68,4 +58,6 @@ class FindDuplicates(Stage):
     needs = Needs(8_000, 8 * HOUR)  # assumed, as all without a figure
 
     def recipe_of(self, wildcards: Any) -> DuplicatesRecipe:
-        return self.graph.selection.duplicates_recipe(wildcards.corpus)
+        """Return how similar a copy must be."""
+        duplicates = self._specs.corpora[wildcards.corpus].duplicates
+        return DuplicatesRecipe(similarity=duplicates.similarity if duplicates else None)

@@ -9,21 +9,20 @@ from pubmill.specs import Specs
 from pubmill.specs.study import Study
 from pubmill.stages.all_stages import stages
 from pubmill.stages.availability import Availability
-from pubmill.stages.contamination_jobs import ContaminationStage
-from pubmill.stages.corpus_jobs import Corpora
-from pubmill.stages.dataset_jobs import DatasetPages, Datasets
-from pubmill.stages.fact_table_jobs import DatasetFacts, FactTables, ModelFacts
+from pubmill.stages.corpus_jobs import ContaminationStage, Corpora
+from pubmill.stages.dataset_jobs import DatasetPageStage, Datasets
+from pubmill.stages.fact_table_jobs import FactTableStage
 from pubmill.stages.gpus import NO_GPUS, Gpus
 from pubmill.stages.model_jobs import Models
 from pubmill.stages.pipelines import Pipelines
 from pubmill.stages.pretrainings import Pretrainings
-from pubmill.stages.record_status import Cells, Records
-from pubmill.stages.report_jobs import ContradictionsStage, Publication, ReportStage
+from pubmill.stages.record_status import Records
+from pubmill.stages.report_jobs import ContradictionsStage, ReportStage
 from pubmill.stages.runs import Runs
-from pubmill.stages.selection_jobs import SelectionJobs
+from pubmill.stages.selection_jobs import SelectDocuments
 from pubmill.stages.source_jobs import Sources
 from pubmill.stages.stage import GraphPart, Places, Stage, cached
-from pubmill.stages.table_jobs import Tables
+from pubmill.stages.table_jobs import TableStage
 from pubmill.stages.table_members import TableDatasets, TableModels
 from pubmill.stages.user_folders import Digests, UserFolders
 from pubmill.stages.vocabularies import Vocabularies
@@ -92,6 +91,24 @@ class Scope(GraphPart):
         """Return the names of the recipes of `last_steps`."""
         return list(self.last_steps())
 
+    def corpora(self) -> list[str]:
+        """Return the corpora that the study pretrains on."""
+        return sorted({self._specs.pretraining[recipe].corpus for recipe in self.last_steps()})
+
+    def everything(self) -> list[str]:
+        """Return the files that a study makes by default: tables, comparisons, pages, its report, and of
+        stages of extras those that `targets` return."""
+        results = self.graph.requests.result_tables()
+        return [
+            self._paths.report(self._study.study, "html"),
+            *(path for table in self._study.tables for path in self._paths.table_files(table)),
+            *(path for table in results for path in self._paths.comparison_files(table)),
+            *(path for dataset in self.datasets() for path in self._paths.page_files(dataset)),
+            *self._paths.contradiction_files(),
+            *(self.graph.contamination.reports() if self.datasets() else []),
+            *(path for name in stages() for path in getattr(self.graph, name).targets()),
+        ]
+
 
 Of = TypeVar("Of", bound=GraphPart)
 Some = TypeVar("Some", bound=Stage)
@@ -122,7 +139,7 @@ class Graph:
     sources = part(Sources)
     requests = part(Requests)
     corpora = part(Corpora)
-    selection = part(SelectionJobs)
+    selection = part(SelectDocuments)
     availability = part(Availability)
     datasets = part(Datasets)
     pretrainings = part(Pretrainings)
@@ -132,18 +149,14 @@ class Graph:
     runs = part(Runs)
     records = part(Records)
     table_datasets = part(TableDatasets)
-    cells = part(Cells)
     table_models = part(TableModels)
-    tables = part(Tables)
+    tables = part(TableStage)
     scope = part(Scope)
-    dataset_facts = part(DatasetFacts)
-    model_facts = part(ModelFacts)
-    fact_tables = part(FactTables)
+    fact_tables = part(FactTableStage)
     contamination = part(ContaminationStage)
-    pages = part(DatasetPages)
+    pages = part(DatasetPageStage)
     contradictions = part(ContradictionsStage)
     report = part(ReportStage)
-    publication = part(Publication)
 
     def stage(self, kind: type[Some]) -> Some:
         """Return the stage of a class."""

@@ -1,56 +1,13 @@
-"""Cells of result tables that refer to other tables, and the reasons shown below a table: of single cells and
+"""The part of a result table that others refer to, and the reasons shown below a table: of single cells and
 of settings, and notes on models."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from pubmill.recipes.tables import Difference, Reason, ReferencedCell, TableRecipe, project
+from pubmill.recipes.tables import Reason, ReferencedCell, TableRecipe
 from pubmill.specs import Specs, TableSpec
 from pubmill.specs.cell_sources import CellSource, cell_sources
-from pubmill.specs.table_checks import copied_cell, subtracted_cell
-from pubmill.specs.table_specs import CellReference, ColumnSpec
-from pubmill.stages.stage import GraphPart
-
-
-class TableReferences(GraphPart):
-    """Values that papers copied from other tables, and differences to cells of other tables."""
-
-    def copied(self, table: str) -> dict[str, ReferencedCell]:
-        """Return the cells that cells of a table were copied from, as far as specs describe them:
-        `column/row` -> cell."""
-        spec, specs = self._specs.tables[table], self._specs
-        return {
-            f"{column.name}/{row.name}": self._cell(origin)
-            for column in spec.columns
-            for row in spec.rows
-            if (origin := copied_cell(spec, column, row, specs.tables, specs.datasets))
-        }
-
-    def differences(self, table: str) -> tuple[Difference, ...]:
-        """Return the differences of a table."""
-        tables = self._specs.tables
-        return tuple(
-            project(
-                Difference,
-                one,
-                of=one.row,
-                minus={name: self._cell(subtracted_cell(one, name, tables)) for name in one.columns},
-            )
-            for one in tables[table].differences
-        )
-
-    def cells(self, table: str) -> dict[str, list[ReferencedCell]]:
-        """Return the cells of other tables that a table refers to, by table."""
-        subtracted = [cell for one in self.differences(table) for cell in one.minus.values()]
-        by_table: dict[str, list[ReferencedCell]] = {}
-        for cell in [*self.copied(table).values(), *subtracted]:
-            by_table.setdefault(cell.table, []).append(cell)
-        return dict(sorted(by_table.items()))
-
-    def _cell(self, cell: CellReference) -> ReferencedCell:
-        assert cell.column and cell.row
-        linked = cell.table in self._study.tables
-        return ReferencedCell(table=cell.table, column=cell.column, row=cell.row, linked=linked)
+from pubmill.specs.table_specs import ColumnSpec
 
 
 def part_of(recipe: TableRecipe, cells: Sequence[ReferencedCell]) -> TableRecipe:

@@ -2,34 +2,29 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from itertools import chain
-from typing import NamedTuple
 
-from pubmill.recipes.tables import NOT_RUN, Column, Equivalence, Row, TableRecipe, project, table_title
+from pubmill.recipes.tables import (
+    NOT_RUN,
+    Column,
+    Difference,
+    Equivalence,
+    ReferencedCell,
+    Row,
+    TableRecipe,
+    project,
+    table_title,
+)
 from pubmill.specs import DatasetSpec, TableSpec
-from pubmill.specs.table_specs import ColumnSpec, RowSpec
-from pubmill.stages.stage import HOUR, TEMPLATES, GraphPart, Needs, Stage, cached
+from pubmill.specs.table_checks import copied_cell, subtracted_cell
+from pubmill.specs.table_specs import CellReference, ColumnSpec, RowSpec
+from pubmill.stages.stage import HOUR, TEMPLATES, Needs, Stage, cached
 from pubmill.stages.supplied_predictions import NOT_FINE_TUNED
-from pubmill.stages.table_cells import TableReferences, cell_reasons, part_of
-from pubmill.storage.result_paths import RELATIVE, manifest_of
+from pubmill.stages.table_cells import cell_reasons, part_of
+from pubmill.storage.result_paths import RELATIVE, RunKey, manifest_of
 
-
-class DiskRecords(NamedTuple):
-    """Records on disk beyond those that a study makes. `records`: column -> row -> paths below the results
-    folder, of which at least one is there; `stale`: `column/row` -> why its records on disk are not shown."""
-
-    records: dict[str, dict[str, list[str]]]
-    stale: dict[str, str]
-
-
-class TableRecords(NamedTuple):
-    """`records`: all records that a table shows; `found`: those of them that no job of the study makes (both:
-    column -> row -> paths below the results folder); `missing`: why other cells have none."""
-
-    records: dict[str, dict[str, list[str]]]
-    found: dict[str, dict[str, list[str]]]
-    missing: dict[str, str]
+Paths = dict[str, dict[str, list[str]]]
+"""Column -> row -> paths of records, below the results folder."""
 
 
 def _all_paths(records: Mapping[str, Mapping[str, Sequence[str]]]) -> list[str]:
@@ -37,20 +32,20 @@ def _all_paths(records: Mapping[str, Mapping[str, Sequence[str]]]) -> list[str]:
     return [path for rows in records.values() for paths in rows.values() for path in paths]
 
 
-class Tables(GraphPart):
-    """Recipes and inputs of tables of results."""
+class TableStage(Stage):
+    """A table of results: its recipe, its inputs, and the records behind its cells."""
 
-    @cached_property
-    def _references(self) -> TableReferences:
-        return TableReferences(self.graph)
+    name, group, label = "table", "tables", "Building {wildcards.results_table}"
+    version = 13
+    needs = Needs(2_000, HOUR)
+    read_by_name = (TEMPLATES,)
 
     @cached
-    def records(self, table: str) -> dict[str, dict[str, list[str]]]:
-        """Return the records a table is built from: column -> row -> paths below the results folder."""
-        models = self.graph.table_models
-        made: dict[str, dict[str, list[str]]] = {
+    def records(self, table: str) -> Paths:
+        """Return the records that this study makes for a table."""
+        made: Paths = {
             column.name: {}
-            for column in models.columns(table)
+            for column in self.graph.table_models.columns(table)
             if self.graph.availability.model_of_study(column.model) is None
         }
         for column, row, paths in self.cells_with_runs(table):
@@ -65,26 +60,45 @@ class Tables(GraphPart):
             for row in spec.rows:
                 why_not = available.model_of_study(spec.model_of(column, row))
                 is_run = why_not is None and spec.dataset_of(column, row) in scored
-                if is_run and (paths := self.graph.cells.records(spec, column, row)):
+                if is_run and (paths := self.cell_records(spec, column, row)):
                     yield column, row, paths
 
+    def cell_records(self, table: TableSpec, column: ColumnSpec, row: RowSpec) -> list[str]:
+        """Return the paths of a cell's records, below the results folder. There are none if the paper copied
+        the value, if the model is not fine-tuned here and has no predictions for the dataset, or if no
+        setting applies to the dataset."""
+        model = table.model_of(column, row)
+        assert model
+        if table.copied_from(column, row):
+            return []
+        protocol = table.protocol_of(column, row)
+        parts = self.graph.runs.parts(protocol, table.dataset_of(column, row))
+        if model in self.graph.pipelines.names():
+            of_parts = [self.graph.pipelines.records(model, part) for part in parts]
+            return list(chain(*of_parts)) if all(of_parts) else []
+        spec, data = self._specs.protocols[protocol], self._specs.datasets[parts[0]]
+        setting = table.setting_of(column, row, spec, data)
+        if setting is None:
+            return []
+        runs = [RunKey(protocol, model, dataset, setting) for dataset in parts]
+        return [RELATIVE.record(run, seed) for run in runs for seed in self.graph.runs.seeds(run)]
+
     @cached
-    def found(self, table: str) -> DiskRecords:
-        """Return the records of a table that are on disk but that no job of this study makes."""
+    def found(self, table: str) -> tuple[Paths, dict[str, str]]:
+        """Return the records of a table that are on disk but that no job of this study makes, and why stale
+        ones (`column/row`) are not shown."""
         made, known = self.records(table), self.known_cells(table)
         return self._on_disk(cell for cell in known if cell[1] not in made.get(cell[0], {}))
 
-    def _on_disk(self, cells: Iterable[tuple[str, str, list[str]]]) -> DiskRecords:
-        """Return the records on disk of cells (column, row, records), and why stale ones are not shown."""
-        beside = DiskRecords({}, {})
+    def _on_disk(self, cells: Iterable[tuple[str, str, list[str]]]) -> tuple[Paths, dict[str, str]]:
+        records, not_shown = Paths(), dict[str, str]()
         for column, row, paths in cells:
             at_hand = self.graph.records.at_hand(paths)
-            stale = next(filter(None, map(self.graph.records.stale, at_hand)), None)
-            if stale:
-                beside.stale[f"{column}/{row}"] = f"{NOT_RUN}; its records on disk are {stale}"
+            if stale := next(filter(None, map(self.graph.records.stale, at_hand)), None):
+                not_shown[f"{column}/{row}"] = f"{NOT_RUN}; its records on disk are {stale}"
             elif at_hand:
-                beside.records.setdefault(column, {})[row] = paths
-        return beside
+                records.setdefault(column, {})[row] = paths
+        return records, not_shown
 
     def known_cells(self, table: str) -> Iterator[tuple[str, str, list[str]]]:
         """Yield column, row and records of the cells whose models and datasets have specs."""
@@ -93,11 +107,11 @@ class Tables(GraphPart):
         for column in self.graph.table_models.columns(table):
             for row in spec.rows:
                 if spec.model_of(column, row) in self._specs.models and spec.dataset_of(column, row) in known:
-                    yield column.name, row.name, self.graph.cells.records(spec, column, row)
+                    yield column.name, row.name, self.cell_records(spec, column, row)
 
     def found_records(self, table: str) -> list[str]:
         """Return the records of `found` that are on disk."""
-        return self.graph.records.at_hand(_all_paths(self.found(table).records))
+        return self.graph.records.at_hand(_all_paths(self.found(table)[0]))
 
     def made_records(self, table: str) -> list[str]:
         """Return the records that this study makes for a table, below the results folder."""
@@ -107,16 +121,43 @@ class Tables(GraphPart):
         """Return the manifests of these records, one for each run."""
         return list(dict.fromkeys(manifest_of(self._paths.at(path)) for path in self.made_records(table)))
 
+    def copied(self, table: str) -> dict[str, ReferencedCell]:
+        """Return the cells that cells of a table were copied from, as far as specs describe them:
+        `column/row` -> cell."""
+        spec, specs = self._specs.tables[table], self._specs
+        return {
+            f"{column.name}/{row.name}": self._referenced(origin)
+            for column in spec.columns
+            for row in spec.rows
+            if (origin := copied_cell(spec, column, row, specs.tables, specs.datasets))
+        }
+
+    def differences(self, table: str) -> tuple[Difference, ...]:
+        """Return the differences of a table to cells of other tables."""
+        tables = self._specs.tables
+        return tuple(
+            project(
+                Difference,
+                one,
+                of=one.row,
+                minus={name: self._referenced(subtracted_cell(one, name, tables)) for name in one.columns},
+            )
+            for one in tables[table].differences
+        )
+
+    def _referenced(self, cell: CellReference) -> ReferencedCell:
+        return project(ReferencedCell, cell, linked=cell.table in self._study.tables)
+
     def others(self, table: str) -> dict[str, TableRecipe]:
         """Return the parts of other tables that a table refers to: table -> recipe of these cells. Cells of a
         table that the study does not make have only records that are on disk."""
-        shown = {
-            name: self._shown(name) if name in self._study.tables else self._only_on_disk(name)
-            for name in self._references.cells(table)
-        }
+        subtracted = [cell for one in self.differences(table) for cell in one.minus.values()]
+        by_table: dict[str, list[ReferencedCell]] = {}
+        for cell in [*self.copied(table).values(), *subtracted]:
+            by_table.setdefault(cell.table, []).append(cell)
         return {
-            name: part_of(self._recipe(name, shown[name]), cells)
-            for name, cells in self._references.cells(table).items()
+            name: part_of(self._recipe(name, name in self._study.tables), cells)
+            for name, cells in sorted(by_table.items())
         }
 
     def other_files(self, table: str) -> list[str]:
@@ -155,10 +196,10 @@ class Tables(GraphPart):
     def recipe(self, table: str) -> TableRecipe:
         """Return the recipe of a table."""
         made = replace(
-            self._recipe(table, self._shown(table)),
+            self._recipe(table, is_made=True),
             floors=self.floors(table),
-            copied=self._references.copied(table),
-            differences=self._references.differences(table),
+            copied=self.copied(table),
+            differences=self.differences(table),
             others=self.others(table),
         )
         return self._as_asked(made) if self._study.own_tables else made
@@ -196,20 +237,20 @@ class Tables(GraphPart):
             own=tuple(column.key for column in own),
         )
 
-    def _shown(self, table: str) -> TableRecords:
-        made, beside = self.records(table), self.found(table).records
-        shown = {column: made.get(column, {}) | beside.get(column, {}) for column in [*made, *beside]}
-        return TableRecords(shown, beside, self.graph.availability.missing(table))
-
-    def _only_on_disk(self, table: str) -> TableRecords:
-        """Return what is on disk of a table that the study does not make."""
-        beside = self._on_disk(self.known_cells(table))
+    def _shown(self, table: str, is_made: bool) -> tuple[Paths, Paths, dict[str, str]]:
+        """Return all records that a table shows, those of them that no job of the study makes, and why other
+        cells have none. A table that the study does not make has what is on disk."""
+        if is_made:
+            made, (beside, _) = self.records(table), self.found(table)
+            shown = {column: made.get(column, {}) | beside.get(column, {}) for column in [*made, *beside]}
+            return shown, beside, self.graph.availability.missing(table)
+        beside, stale = self._on_disk(self.known_cells(table))
         why = f"{table_title(table)} is not a table of this study"
-        missing = {column.name: why for column in self._specs.tables[table].columns}
-        return TableRecords(beside.records, beside.records, missing | beside.stale)
+        return beside, beside, {column.name: why for column in self._specs.tables[table].columns} | stale
 
-    def _recipe(self, table: str, shown: TableRecords) -> TableRecipe:
+    def _recipe(self, table: str, is_made: bool) -> TableRecipe:
         """Return the recipe of a table without references to others."""
+        records, found, missing = self._shown(table, is_made)
         spec, columns = self._specs.tables[table], self.graph.table_models.columns(table)
         cells = [(column, row) for column in columns if column.model for row in spec.rows]
         scored = [one for one in spec.datasets() if self.graph.availability.row(spec, one) is None]
@@ -235,11 +276,11 @@ class Tables(GraphPart):
             differences=(),
             records={
                 column: {row: tuple(sorted(paths, key=folder)) for row, paths in rows.items()}
-                for column, rows in shown.records.items()
+                for column, rows in records.items()
             },
-            found=tuple(f"{column}/{row}" for column, rows in shown.found.items() for row in rows),
-            missing=shown.missing,
-            versions={"table": TableStage.version},
+            found=tuple(f"{column}/{row}" for column, rows in found.items() for row in rows),
+            missing=missing,
+            versions={"table": self.version},
             datasets={
                 f"{column.name}/{row.name}": spec.dataset_of(column, row)
                 for column, row in cells
@@ -308,15 +349,6 @@ class Tables(GraphPart):
                 row.name: sum(map(protocol.runs, parts(table.protocol, row.dataset))) for row in table.rows
             },
         )
-
-
-class TableStage(Stage):
-    """A table of results."""
-
-    name, group, label = "table", "tables", "Building {wildcards.results_table}"
-    version = 13
-    needs = Needs(2_000, HOUR)
-    read_by_name = (TEMPLATES,)
 
 
 class Compare(Stage):

@@ -132,7 +132,7 @@ class TableModels(GraphPart):
             return by_spec or bool(self._study.models)
         spec, column = self._specs.tables[table], ColumnSpec(model=model, label=model)
         return by_spec and any(
-            self.graph.records.at_hand(self.graph.cells.records(spec, column, row))
+            self.graph.records.at_hand(self.graph.tables.cell_records(spec, column, row))
             for row in spec.rows
             if row.model is None and row.dataset in self.graph.table_datasets.known_rows(spec)
         )

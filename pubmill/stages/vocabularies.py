@@ -29,10 +29,6 @@ class Vocabularies(GraphPart):
             raise PubmillError(f"the vocabulary {vocab} is a released one; nothing is learnt for it")
         return spec
 
-    def parts(self, vocab: str) -> int:
-        """Return how many parts the corpus of a vocabulary has."""
-        return len(self.graph.corpora.shards(self.learnt_spec(vocab).corpus))
-
     def words(self, vocab: str) -> str:
         """Return the folder of word counts of a vocabulary's corpus, separated as it needs them."""
         spec = self.learnt_spec(vocab)

@@ -1,14 +1,17 @@
-"""Fit of a vocabulary to a corpus, its biomedical terms, and vocabularies copied from released models."""
+"""Fit of a vocabulary to a corpus or a dataset, its biomedical terms, and vocabularies of released models."""
 
 import shutil
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from tokenizers import Tokenizer
 
 from pubmill.errors import PubmillError
+from pubmill.examples import kinds
 from pubmill.examples.vocab_tokenizers import load_tokenizer
+from pubmill.recipes.vocabs import FitRecipe
 from pubmill.storage.checksums import write_folder_sums
 from pubmill.storage.files import write_json, writing_folder
 from pubmill.storage.model_folders import TOKENIZER_FILES, VOCABULARY_FILES
@@ -19,6 +22,7 @@ TERMS = tuple(
 )
 """The terms of gu2020 Table 1."""
 
+Figures = dict[str, float | None]
 UNKNOWN = ("[UNK]", "<unk>")
 MOST_SPLIT = 20
 """Number of words listed in `most_split`."""
@@ -32,15 +36,21 @@ def unknown_id(tokenizer: Tokenizer) -> int | None:
     return next((number for number in ids if number is not None), None)
 
 
-def diagnose(tokenizer: Tokenizer, words: Mapping[str, int], kind: str) -> dict[str, object]:
-    """Return figures over all word occurrences of the corpus.
+def _shares(words: int, pieces: int, split: int, unknown: int) -> Figures:
+    """Return the ratios of counts, which are None without words. `split` words have several pieces, `unknown`
+    words contain the piece for text that cannot be encoded, `continuations` continue a word."""
+    return {
+        "subwords_per_word": pieces / words if words else None,
+        "split_words": split / words if words else None,
+        "unknown_words": unknown / words if words else None,
+        "continuations": (pieces - words) / pieces if pieces else None,
+    }
 
-    `words` are the counted words from which the vocabulary of that kind was learnt. `subwords_per_word` is
-    the mean number of pieces of a word, `unknown_words` the share of words with an unknown piece,
-    `split_words` the share of words with more than one piece, `continuations` the share of pieces that
-    continue a word, `unused` the number of pieces that no word uses, `most_split` the most frequent words of
-    at least four pieces.
-    """
+
+def diagnose(tokenizer: Tokenizer, words: Mapping[str, int], kind: str) -> dict[str, object]:
+    """Return figures over all word occurrences of the corpus. `words` are the counted words from which the
+    vocabulary of that kind was learnt. `unused` is the number of pieces that no word uses, `most_split` are
+    the most frequent words of at least four pieces."""
     pieces: Counter[int] = Counter()
     split = occurrences = unknown = 0
     most_split: list[tuple[int, str]] = []
@@ -56,16 +66,13 @@ def diagnose(tokenizer: Tokenizer, words: Mapping[str, int], kind: str) -> dict[
             most_split.append((-count, word))
             if len(most_split) > GATHERED:
                 most_split = sorted(most_split)[:MOST_SPLIT]
-    total, special = pieces.total(), tokenizer.get_added_tokens_decoder().keys()
+    special = tokenizer.get_added_tokens_decoder().keys()
     decode = tokenizer.decoder.decode if kind == "byte-level-bpe" else "".join
     return {
         "size": tokenizer.get_vocab_size(),
         "word_occurrences": occurrences,
         "distinct_words": len(words),
-        "subwords_per_word": total / occurrences,
-        "unknown_words": unknown / occurrences,
-        "split_words": split / occurrences,
-        "continuations": (total - occurrences) / total,
+        **_shares(occurrences, pieces.total(), split, unknown),
         "unused": tokenizer.get_vocab_size() - len(pieces.keys() | special),
         "most_split": [decode([word]).strip() for _, word in sorted(most_split)[:MOST_SPLIT]],
     }
@@ -90,3 +97,62 @@ def import_vocab(model: Path, output: Path) -> dict[str, object]:
         write_json(temporary / "diagnosis.json", diagnosis)
         write_folder_sums(temporary, output.name)
     return diagnosis
+
+
+def _figures(tokenizer: Tokenizer, words: Counter[str]) -> Figures:
+    lost, pieces, split, unknown = unknown_id(tokenizer), 0, 0, 0
+    for word, count in words.items():
+        ids = tokenizer.encode(f" {word}", add_special_tokens=False).ids
+        pieces += count * len(ids)
+        split += count * (len(ids) > 1)
+        unknown += count * (lost in ids)
+    return {"words": words.total(), "pieces": pieces, **_shares(words.total(), pieces, split, unknown)}
+
+
+def diagnose_examples(tokenizer: Tokenizer, examples: Iterable[kinds.Example]) -> dict[str, Figures]:
+    """Return figures over the words of examples (`words`) and of their mentions (`entity_words`).
+    `subwords_per_word` of the latter is shin2020 Table 3. It has only figures: the text may be licensed."""
+    words, mentioned = Counter[str](), Counter[str]()
+    for example in examples:
+        words.update(words_of(example))
+        mentioned.update(entity_words(example))
+    return {"words": _figures(tokenizer, words), "entity_words": _figures(tokenizer, mentioned)}
+
+
+def words_of(example: kinds.Example) -> Iterator[str]:
+    """Yield the words of an example: those of its dataset, or else of its text split at white space."""
+    match example:
+        case kinds.TokensExample(words=words):
+            yield from words
+        case kinds.SpanExample(question=question, context=context):
+            yield from (*question.split(), *context.split())
+        case kinds.SequenceExample() | kinds.RegressionExample():
+            yield from (*example.text.split(), *(example.text_pair or "").split())
+        case kinds.MultilabelExample(text=text):
+            yield from text.split()
+
+
+def entity_words(example: kinds.Example) -> Iterator[str]:
+    """Yield the words of an example's mentions, with repetitions."""
+    match example:
+        case kinds.TokensExample(words=words, labels=labels):
+            yield from (word for word, label in zip(words, labels, strict=True) if label != "O")
+        case kinds.SequenceExample(text=text, entities=entities):
+            yield from (word for entity in entities for word in text[entity.start : entity.end].split())
+
+
+def diagnose_dataset(recipe: FitRecipe, vocab: Path, dataset: Path) -> dict[str, Any]:
+    """Return `diagnose_examples` of each split in the folder `dataset`, and the terms of gu2020 Table 1. The
+    folder `vocab` contains the vocabulary."""
+    tokenizer, kind = load_tokenizer(vocab), kinds.KINDS[recipe.kind]
+    splits = {
+        split: diagnose_examples(tokenizer, kinds.read_examples(dataset / f"{split}.jsonl.gz", kind))
+        for split in kinds.SPLITS
+    }
+    return {
+        "vocab": recipe.vocab,
+        "dataset": recipe.dataset,
+        "size": tokenizer.get_vocab_size(),
+        "terms": split_terms(tokenizer),
+        "splits": splits,
+    }

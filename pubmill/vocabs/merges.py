@@ -13,7 +13,6 @@ differs from run to run.)
 import heapq
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
@@ -30,15 +29,6 @@ Integers = NDArray[np.int64]
 Places = NDArray[np.int32]
 
 
-@dataclass(frozen=True)
-class Learnt:
-    """Pieces, whose ids are their indices: special, characters, then joined ones in the order of `merges`. A
-    merge adds no piece if the same piece was made of other parts before."""
-
-    pieces: list[str]
-    merges: list[tuple[str, str]] = field(default_factory=list)
-
-
 def learn_pieces(
     counts: Mapping[str, int],
     size: int,
@@ -46,9 +36,9 @@ def learn_pieces(
     continuation: str = CONTINUATION,
     alphabet: Iterable[str] = (),
     merging: "type[PairedText] | None" = None,
-) -> Learnt:
-    """Return `size` pieces learnt from `counts` (word -> occurrences); `merging` chooses the pairs, the most
-    frequent first if it is None.
+) -> "PairedText":
+    """Return a text with `size` pieces learnt from `counts` (word -> occurrences); `merging` chooses the
+    pairs, the most frequent first if it is None.
 
     Returns fewer pieces if no pair is left to join. `alphabet` are characters that always become pieces.
     Words with a character outside of the largest alphabet are skipped: they cannot be encoded. Raises
@@ -76,7 +66,7 @@ def learn_pieces(
     text = (merging or PairedText)(words, counts, pieces, continuation)
     while len(text.pieces) < size and text.merge_best():
         pass
-    return Learnt(text.pieces, text.merges)
+    return text
 
 
 def _code_points(words: Sequence[str]) -> NDArray[np.uint32]:
@@ -89,7 +79,9 @@ def _character_weights(words: Sequence[str], counts: Mapping[str, int]) -> Integ
 
 
 class PairedText:
-    """All distinct words as one array of pieces, with counts of neighbouring pairs.
+    """All distinct words as one array of pieces, with counts of neighbouring pairs. The ids of `pieces` are
+    their indices: special, characters, then joined ones in the order of `merges`, of which one adds no piece
+    if the same piece was made of other parts before.
 
     A pair of neighbours is one integer, left id * 2**32 + right id. `piece[p]` is -1 if position p has
     been joined to an earlier one; `following` and `preceding` are the positions of a piece's neighbours in

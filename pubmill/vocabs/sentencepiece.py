@@ -15,7 +15,6 @@ import tempfile
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
 
 import sentencepiece
 from sentencepiece import sentencepiece_model_pb2
@@ -29,8 +28,6 @@ from tokenizers.processors import TemplateProcessing
 
 from pubmill.errors import PubmillError
 from pubmill.vocabs.wordpiece import write_tokenizer
-
-Model = Literal["unigram", "bpe"]
 
 WORD = "▁"  # prefix of the first piece of a word
 # ALBERT's, in its order (Lan et al. 2020)
@@ -60,9 +57,10 @@ def normalise(words: Mapping[str, int], lowercase: bool) -> dict[str, int]:
     return counts
 
 
-def learn(words: Mapping[str, int], size: int, model: Model, special: Mapping[str, str]) -> tuple[bytes, int]:
-    """Return SentencePiece's serialised model of at most `size` pieces, and the number of words skipped as
-    too long. Equal counts result in equal models. Raises `PubmillError` if `size` is too small."""
+def learn(words: Mapping[str, int], size: int, model: str, special: Mapping[str, str]) -> tuple[bytes, int]:
+    """Return SentencePiece's serialised model ("unigram" or "bpe") of at most `size` pieces, and the number
+    of words skipped as too long. Equal counts result in equal models. Raises `PubmillError` if `size` is too
+    small."""
     short = {word: count for word, count in words.items() if len(word) <= LONGEST}
     written = io.BytesIO()
     with tempfile.TemporaryDirectory() as folder:
@@ -103,7 +101,7 @@ def read_pieces(model: bytes) -> list[tuple[str, float]]:
     return [(loaded.id_to_piece(number), loaded.get_score(number)) for number in numbers]
 
 
-def make_tokenizer(pieces: list[tuple[str, float]], model: Model, lowercase: bool) -> Tokenizer:
+def make_tokenizer(pieces: list[tuple[str, float]], model: str, lowercase: bool) -> Tokenizer:
     """Return ALBERT's tokenizer over a model's pieces, with byte-pair merges if `model` is `bpe`."""
     ids = {piece: number for number, (piece, _) in enumerate(pieces)}
     tokenizer = Tokenizer(
@@ -137,7 +135,7 @@ def merges(ids: Mapping[str, int]) -> list[tuple[str, str]]:
     return learnt
 
 
-def save(tokenizer: Tokenizer, model: bytes, kind: Model, lowercase: bool, folder: Path) -> None:
+def save(tokenizer: Tokenizer, model: bytes, kind: str, lowercase: bool, folder: Path) -> None:
     """Write tokenizer.json, spiece.model and tokenizer_config.json. `AutoTokenizer` makes an AlbertTokenizer
     from a unigram model; it has no class for merges in ALBERT's form and uses tokenizer.json unchanged."""
     (folder / "spiece.model").write_bytes(model)

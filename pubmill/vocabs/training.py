@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Literal
 
 from tokenizers import AddedToken, Tokenizer
 from tokenizers.decoders import ByteLevel as ByteLevelDecoder
@@ -18,7 +17,7 @@ from pubmill.storage.checksums import write_folder_sums
 from pubmill.storage.files import write_json, writing_folder
 from pubmill.vocabs import sentencepiece, wordpiece
 from pubmill.vocabs.diagnosis import diagnose, split_terms
-from pubmill.vocabs.merges import Learnt, LikelihoodText, PairedText, learn_pieces
+from pubmill.vocabs.merges import LikelihoodText, PairedText, learn_pieces
 from pubmill.vocabs.word_counts import merge_counts
 
 MERGING = {"merges": PairedText, "merges-by-likelihood": LikelihoodText}
@@ -38,40 +37,38 @@ class LearntVocabulary:
     tokenizer: Tokenizer
     save: Callable[[Path], None]
     words: Mapping[str, int]
-    too_long: int = 0
+    too_long: int
 
 
 def learn(recipe: VocabRecipe, words: Mapping[str, int]) -> LearntVocabulary:
     """Learn a vocabulary from counted words, split according to `recipe.splitting()`."""
     if fault := recipe.fault():
         raise PubmillError(fault)
-    if recipe.kind == "wordpiece":
-        too_long = 0
+    model, too_long = recipe.learner.removeprefix("sentencepiece-"), 0
+    if recipe.kind == "byte-level-bpe":
+        pieces = learn_pieces(words, recipe.size - 1, FIRST, "", ByteLevel.alphabet())
+        tokenizer = _byte_level_tokenizer(pieces)
+        save = partial(_save_byte_level, tokenizer, pieces)
+    elif recipe.kind == "sentencepiece":
+        words = sentencepiece.normalise(words, recipe.lowercase)
+        made, too_long = sentencepiece.learn(words, recipe.size, model, sentencepiece.SPECIAL)
+        tokenizer = sentencepiece.make_tokenizer(sentencepiece.read_pieces(made), model, recipe.lowercase)
+        save = partial(sentencepiece.save, tokenizer, made, model, recipe.lowercase)
+    else:
         if recipe.learner in MERGING:
             merging = MERGING[recipe.learner]
             listed = learn_pieces(words, recipe.size, wordpiece.SPECIAL, merging=merging).pieces
         else:
-            model, too_long = sentencepiece.learn(words, recipe.size, _sentencepiece_model(recipe), {})
-            read = sentencepiece.read_pieces(model)
+            made, too_long = sentencepiece.learn(words, recipe.size, model, {})
+            read = sentencepiece.read_pieces(made)
             listed = sentencepiece.as_wordpiece(read, recipe.size, wordpiece.SPECIAL)
         tokenizer = wordpiece.make_tokenizer(listed, recipe.lowercase)
         save = partial(wordpiece.save, tokenizer, recipe.lowercase)
-        learnt = LearntVocabulary(tokenizer, save, words, too_long)
-    elif recipe.kind == "byte-level-bpe":
-        pieces = learn_pieces(words, recipe.size - 1, FIRST, "", ByteLevel.alphabet())
-        tokenizer = _byte_level_tokenizer(pieces)
-        learnt = LearntVocabulary(tokenizer, partial(_save_byte_level, tokenizer, pieces), words)
-    else:
-        kind, words = _sentencepiece_model(recipe), sentencepiece.normalise(words, recipe.lowercase)
-        model, too_long = sentencepiece.learn(words, recipe.size, kind, sentencepiece.SPECIAL)
-        tokenizer = sentencepiece.make_tokenizer(sentencepiece.read_pieces(model), kind, recipe.lowercase)
-        save = partial(sentencepiece.save, tokenizer, model, kind, recipe.lowercase)
-        learnt = LearntVocabulary(tokenizer, save, words, too_long)
-    learnt.tokenizer.encode_special_tokens = True  # "<mask>" in a text is text
-    return learnt
+    tokenizer.encode_special_tokens = True  # "<mask>" in a text is text
+    return LearntVocabulary(tokenizer, save, words, too_long)
 
 
-def _byte_level_tokenizer(learnt: Learnt) -> Tokenizer:
+def _byte_level_tokenizer(learnt: PairedText) -> Tokenizer:
     """Return RoBERTa's byte-level byte-pair tokenizer (Radford et al. 2019; lewis2020 section 4.1). Every
     byte is a piece, so no text is unknown and every text decodes to itself; the pieces begin with `FIRST`,
     and the mask is added at the end."""
@@ -87,17 +84,13 @@ def _byte_level_tokenizer(learnt: Learnt) -> Tokenizer:
     return tokenizer
 
 
-def _save_byte_level(tokenizer: Tokenizer, learnt: Learnt, folder: Path) -> None:
+def _save_byte_level(tokenizer: Tokenizer, learnt: PairedText, folder: Path) -> None:
     """Write tokenizer.json, vocab.json, merges.txt and tokenizer_config.json."""
     write_json(folder / "vocab.json", tokenizer.get_vocab())
     merges = "".join(f"{left} {right}\n" for left, right in learnt.merges)
     (folder / "merges.txt").write_text(f"#version: 0.2\n{merges}", encoding="utf-8")
     offsets = {"add_prefix_space": False, "trim_offsets": True}
     wordpiece.write_tokenizer(tokenizer, folder, MARKS, tokenizer_class="RobertaTokenizer", **offsets)
-
-
-def _sentencepiece_model(recipe: VocabRecipe) -> Literal["unigram", "bpe"]:
-    return "unigram" if recipe.learner == "sentencepiece-unigram" else "bpe"
 
 
 def train(recipe: VocabRecipe, counts: Sequence[Path], output: Path) -> dict[str, object]:

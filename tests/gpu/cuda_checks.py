@@ -29,7 +29,7 @@ from pubmill.finetuning.inputs import EncodedSplit
 from pubmill.finetuning.trainer import Trainer
 from pubmill.finetuning.weight_updates import compile_update, working_copy
 from pubmill.hardware.torch_setup import choose_precision, configure_cuda
-from pubmill.pretraining import computation, engine
+from pubmill.pretraining import engine
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.masking import read_vocabulary
 from pubmill.pretraining.methods import (
@@ -217,7 +217,7 @@ def seconds_on_device(work: Callable[[], Any], times: int = 10) -> float:
 
 def pretraining_losses(methods: Methods, recipe: PretrainingRecipe, data: Path) -> Losses:
     """Losses of some steps; the methods must work."""
-    with patch.object(computation, "fastest", lambda *given: methods):
+    with patch.object(engine, "fastest", lambda *given: methods):
         work = begin_pretraining(recipe, data)
     assert work.computation.methods == methods, f"{methods.describe()} do not work"
     return [work.update(step)["loss"] for step in range(PRETRAINING_STEPS)]

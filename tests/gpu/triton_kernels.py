@@ -28,8 +28,7 @@ import torch
 import triton
 
 from pubmill.finetuning import update_kernel
-from pubmill.finetuning.parameter_groups import BETA1, BETA2
-from pubmill.finetuning.weight_updates import MULTIPLE, compile_update
+from pubmill.finetuning.weight_updates import BETA1, BETA2, MULTIPLE, compile_update
 
 CAPABILITIES = (80, 90)
 """A100 and H100: the oldest GPUs on which the kernels are used, and those of the figures."""

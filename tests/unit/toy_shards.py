@@ -1,11 +1,12 @@
 """Packed tokens of documents in memory."""
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
-from pubmill.pretraining.packed_tokens import PackedIndex, PackedWriter, TokenShard, id_dtype
+from pubmill.pretraining.packed_tokens import PackedIndex, PackedTokens, PackedWriter, TokenShard, id_dtype
 from pubmill.storage.files import writing_folder
 
 
@@ -42,3 +43,9 @@ def write_packed(
         for shard in shards:
             writer.add(shard)
     return writer.index()
+
+
+def document(packed: PackedTokens, number: int) -> list[list[int]]:
+    """Return the sentences of one document, as lists of ids."""
+    bounds = packed.sentences[packed.documents[number] : packed.documents[number + 1] + 1]
+    return [packed.ids[start:end].tolist() for start, end in pairwise(bounds)]

@@ -21,7 +21,7 @@ GRAPH = """
 from pubmill.cli.studies import configured_graph
 
 graph = configured_graph("demo", None, None)
-print(len(graph.publication.everything()))
+print(len(graph.scope.everything()))
 """
 CORE_TESTS = (
     *("cli", "library", "messages", "planning", "stages"),

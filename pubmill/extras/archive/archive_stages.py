@@ -35,6 +35,12 @@ class Archive(Stage):
         """Return the ArchiveRecipe of the study."""
         graph, below = self.graph, self._paths.below
         tables, supplied = graph.requests.result_tables(), graph.pipelines.supplied
+        files = [
+            file
+            for name in tables
+            for of in (self._paths.table_files, self._paths.comparison_files, graph.tables.floor_files)
+            for file in of(name)
+        ]
         if not tables:
             raise PubmillError(f"study {self._study.study} has no tables of results that could be archived")
         own = [graph.tables.recipe(table) for table in tables]
@@ -54,7 +60,7 @@ class Archive(Stage):
             configuration=self._study.model_dump(mode="json", exclude=OF_THE_MACHINE),
             tables=tuple(tables),
             published=tuple(published),
-            files=tuple(dict.fromkeys(map(below, self._files()))),
+            files=tuple(dict.fromkeys(map(below, files))),
             records=records,
             found=tuple(found),
             stale=dict(self._stale([*published], set(records))),
@@ -69,12 +75,6 @@ class Archive(Stage):
             },
             versions={"archive": self.version},
         )
-
-    def _files(self) -> Iterator[str]:
-        """Yield the files of tables and comparisons, and what tables show beside records."""
-        for table in self.graph.requests.result_tables():
-            yield from (*self._paths.table_files(table), *self._paths.comparison_files(table))
-            yield from self.graph.tables.floor_files(table)
 
     def _examples(self, record: str) -> str:
         """Return the examples that a record was scored on, or "" if their dataset is not public."""

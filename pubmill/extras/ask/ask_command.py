@@ -47,9 +47,8 @@ def ask(
     FOLDER/seed-N/DATASET.jsonl is scored by `pubmill score`, and FOLDER is a model for `pubmill new model`.
     """
     root = checkout()
-    from pubmill.extras.ask.ask_recipes import Asking
-    from pubmill.extras.ask.ask_stages import asked_of
-    from pubmill.extras.ask.asking import Terms, ask_dataset, system_of, with_whole_prompt
+    from pubmill.extras.ask.ask_recipes import Asking, AskRecipe
+    from pubmill.extras.ask.asking import ask_dataset, system_of
     from pubmill.extras.ask.chat_server import ChatServer
     from pubmill.inspection import converted_datasets
     from pubmill.predictions.predictions import answers_to_labels
@@ -57,6 +56,7 @@ def ask(
     from pubmill.recipes import read
     from pubmill.recipes.reading import as_values
     from pubmill.recipes.submissions import Budget, Price
+    from pubmill.recipes.tables import project
     from pubmill.storage.files import write_json
 
     specs = converted_datasets.specs_of_results(root, results)
@@ -70,15 +70,13 @@ def ask(
     stated = read(Price, price, option="--price") if price else None
     path, beside = folder / f"seed-{seed}" / f"{dataset}.jsonl", folder / "asked"
     write_label_beside(path)
-    spec, prompts = specs.datasets[dataset], converted_datasets.prompts_of(specs, prompt)
-    file = converted_datasets.prompt_file(root, results, prompts.template(dataset, spec.task))
-    recipe = with_whole_prompt(asked_of(spec, asking, prompts), file)
-    terms = Terms(
-        server=ChatServer(url=server), at_once=at_once, price=stated,
+    template = converted_datasets.template_text(root, results, specs, prompt, dataset)
+    recipe = project(AskRecipe, specs.datasets[dataset], asking=asking, prompt=template, published=None)
+    sent = beside / f"{dataset}.seed-{seed}.requests.jsonl.gz"
+    record, left = ask_dataset(
+        recipe, converted, path, sent, server=ChatServer(url=server), at_once=at_once, price=stated,
         budget=Budget(requests=most_requests, tokens=most_tokens),
     )  # fmt: skip
-    sent = beside / f"{dataset}.seed-{seed}.requests.jsonl.gz"
-    record, left = ask_dataset(recipe, converted, terms, path, sent)
     write_json(beside / f"{dataset}.seed-{seed}.json", as_values(record))
     write_json(beside / f"{dataset}.mapping.json", answers_to_labels(recipe_of(converted)))
     write_json(beside / "system.json", as_values(system_of(record)))

@@ -5,18 +5,9 @@ from typing import Any
 from pubmill.extras.ask.ask_recipes import Asking, AskRecipe, PublishedText
 from pubmill.recipes.reading import as_json
 from pubmill.recipes.tables import project
-from pubmill.specs.dataset_specs import DatasetSpec
-from pubmill.specs.model_specs import PromptSpec, PublishedPrompt
+from pubmill.specs.model_specs import PublishedPrompt
 from pubmill.stages.stage import DAY, Inputs, Needs, as_arguments
 from pubmill.stages.supplied_predictions import Answering
-
-
-def asked_of(spec: DatasetSpec, asking: Asking, prompts: PromptSpec) -> AskRecipe:
-    template, published = prompts.template(spec.name, spec.task), None
-    if isinstance(template, PublishedPrompt):
-        published = PublishedText(place=template.place, sha256=template.sha256)
-        template = template.input
-    return project(AskRecipe, spec, asking=asking, prompt=template, published=published)
 
 
 class Ask(Answering):
@@ -29,14 +20,16 @@ class Ask(Answering):
 
     def inputs_of(self, wildcards: Any) -> Inputs:
         inputs: Inputs = {"dataset": self._paths.dataset_files(wildcards.dataset)}
-        if published := self._published(wildcards):
-            inputs["prompt"] = published
+        if option := self.prompt_option(wildcards):
+            inputs["prompt"] = option[1]
         return inputs
 
     def prompt_option(self, wildcards: Any) -> list[str]:
         """Return the program's argument that names the file of a published prompt."""
-        published = self._published(wildcards)
-        return ["--prompt", published] if published else []
+        template = self._template(wildcards)
+        if isinstance(template, PublishedPrompt):
+            return ["--prompt", self._paths.source_of_url(template.url)]
+        return []
 
     def options(self, wildcards: Any) -> list[str]:
         """Return arguments that decide no answer: price, budget, licence."""
@@ -46,15 +39,17 @@ class Ask(Answering):
         options = {name: as_json(value) for name, value in stated.items() if value}
         return as_arguments(options | ({"licence": licence} if licence else {}))
 
-    def _published(self, wildcards: Any) -> str | None:
+    def _template(self, wildcards: Any) -> str | PublishedPrompt:
         prompts = self._specs.prompts[self.graph.pipelines.supplied.asked(wildcards.asked).prompt]
-        spec = self._specs.datasets[wildcards.dataset]
-        template = prompts.template(spec.name, spec.task)
-        return self._paths.source_of_url(template.url) if isinstance(template, PublishedPrompt) else None
+        return prompts.template(wildcards.dataset, self._specs.datasets[wildcards.dataset].task)
 
     def recipe_of(self, wildcards: Any) -> AskRecipe:
         """Return the recipe of a seed; without a seed, as in the digest of all seeds, of the first one."""
         weights = self.graph.pipelines.supplied.asked(wildcards.asked)
         asking = project(Asking, weights, seed=int(getattr(wildcards, "seed", weights.seeds[0])))
-        prompts = self._specs.prompts[weights.prompt]
-        return asked_of(self._specs.datasets[wildcards.dataset], asking, prompts)
+        template, published = self._template(wildcards), None
+        if isinstance(template, PublishedPrompt):
+            published = PublishedText(place=template.place, sha256=template.sha256)
+            template = template.input
+        spec = self._specs.datasets[wildcards.dataset]
+        return project(AskRecipe, spec, asking=asking, prompt=template, published=published)

@@ -1,38 +1,34 @@
-"""Prompt a language model with the test examples of a converted dataset, and record its answers with the
-settings, the server's statements about itself, and the numbers of tokens and of cut answers."""
+"""Prompt a language model with the test examples of a converted dataset, after worked examples of its
+training split, and record its answers with the settings, the server's statements about itself, and the
+numbers of tokens and of cut answers. Answers may be asked for as JSON of a schema (`response_format`)."""
 
+import json
 import math
+import random
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 from urllib.parse import urlsplit
 
 from pubmill.errors import PubmillError
-from pubmill.examples.prompts import Wording, published_template, wording_of
+from pubmill.examples import kinds
+from pubmill.examples.kinds import Example
+from pubmill.examples.prompts import Wording, prompt_of, published_template, right_answer, wording_of
+from pubmill.examples.tagging import Mention, to_mentions
 from pubmill.extras.ask.ask_recipes import Asking, AskRecipe
 from pubmill.extras.ask.asked_answers import ask_all, read_answers, write_requests
-from pubmill.extras.ask.chat_requests import requests_for, schema_of
 from pubmill.extras.ask.chat_server import ChatServer, Fact
 from pubmill.predictions.free_answers import counts_of
 from pubmill.predictions.scores import examples_of
 from pubmill.predictions.submission import recipe_of
-from pubmill.recipes.submissions import Budget, Price, SubmissionRecipe, System
+from pubmill.recipes.submissions import Budget, Price, System
 from pubmill.storage.privacy import CREDENTIALED
 
-
-@dataclass(frozen=True, kw_only=True)
-class Terms:
-    """Server and limits for prompting a model, which are not part of the recipe. `at_once`: number of
-    concurrent requests; `licence`: why a third party's server may get text of a credentialed dataset."""
-
-    server: ChatServer
-    at_once: int
-    budget: Budget = field(default_factory=Budget)
-    price: Price | None = None
-    licence: str | None = None
+TEXT = {"type": "string"}
+UNLIMITED = Budget()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +38,7 @@ class AskedRecord:
     - `server`: host and port; `hosted`: whether the server may belong to a third party.
     - `template`: the prompt; `words`: the texts for its places other than the input.
     - `served`: facts that a private server states about its engine, at the last call.
-    - `at_once`, `licence`: those of the `Terms`.
+    - `at_once`, `licence`: as in `ask_dataset`.
     - `models`, `fingerprints`: model name and system fingerprint in the answers -> number of answers.
     - `prompt_tokens`, `answer_tokens`: as the server counts them.
     - `cut`: number of answers that were cut off at the limit of their length.
@@ -82,17 +78,15 @@ def with_whole_prompt(recipe: AskRecipe, file: Path | None) -> AskRecipe:
 
 
 def ask_dataset(
-    recipe: AskRecipe, dataset: Path, terms: Terms, store: Path, requests_file: Path
-) -> tuple[AskedRecord, int]:
+    recipe: AskRecipe, dataset: Path, store: Path, requests_file: Path, *, server: ChatServer, at_once: int,
+    budget: Budget = UNLIMITED, price: Price | None = None, licence: str | None = None,
+) -> tuple[AskedRecord, int]:  # fmt: skip
     """Request the answers that the file `store` lacks; return the record of all its answers, and how many
-    examples have none because the budget is spent. `requests_file` (.jsonl.gz) gets all requests.
-
-    Raises a `PubmillError` for a credentialed dataset and a server that may be of somebody else, unless the
-    terms name a licence.
-    """
+    examples have none because the budget is spent. `requests_file` (.jsonl.gz) gets all requests. `at_once`:
+    number of concurrent requests; `licence`: why a third party's server may get text of a credentialed
+    dataset; without it, such a server is refused for such a dataset by a `PubmillError`."""
     reading = recipe_of(dataset, dummies=recipe.dummies)
-    server = terms.server
-    if reading.access == CREDENTIALED and server.is_hosted and not terms.licence:
+    if reading.access == CREDENTIALED and server.is_hosted and not licence:
         raise PubmillError(
             f"{reading.dataset} is a credentialed dataset: its text must not be sent to {server.url}, which "
             "may be a service of others (physionet's rule). Run the model on a machine of your own. If the "
@@ -104,28 +98,16 @@ def ask_dataset(
     requests = requests_for(examples_of(dataset, reading), train, wording, recipe.asking, schema)
     write_requests(requests_file, requests)
     served = server.facts()
-    left = ask_all(requests, server, store, terms.at_once, terms.budget)
-    answers = read_answers(store, requests)
-    return record_of(reading, terms, served, recipe.asking, wording, answers), left
-
-
-def record_of(
-    recipe: SubmissionRecipe,
-    terms: Terms,
-    served: dict[str, Fact],
-    asking: Asking,
-    wording: Wording,
-    answers: Mapping[str, dict[str, Any]],
-) -> AskedRecord:
-    bodies = [row["response"]["body"] for row in answers.values()]
+    left = ask_all(requests, server, store, at_once, budget)
+    bodies = [row["response"]["body"] for row in read_answers(store, requests).values()]
     read, written, cut = counts_of(bodies).values()
     probabilities = [one for body in bodies if (one := probability_of(body)) is not None]
-    return AskedRecord(
-        dataset=recipe.dataset,
-        split=recipe.split,
-        server=urlsplit(terms.server.url).netloc.rpartition("@")[2],
-        hosted=terms.server.is_hosted,
-        asking=asdict(asking),
+    record = AskedRecord(
+        dataset=reading.dataset,
+        split=reading.split,
+        server=urlsplit(server.url).netloc.rpartition("@")[2],
+        hosted=server.is_hosted,
+        asking=asdict(recipe.asking),
         template=wording.template,
         words=wording.words,
         answers=len(bodies),
@@ -134,12 +116,13 @@ def record_of(
         cut=cut,
         models=_counted(bodies, "model"),
         fingerprints=_counted(bodies, "system_fingerprint"),
-        at_once=terms.at_once,
+        at_once=at_once,
         served=served,
-        licence=terms.licence,
-        price=terms.price.in_words(read, written) if terms.price else None,
+        licence=licence,
+        price=price.in_words(read, written) if price else None,
         probability=fmean(probabilities) if probabilities else None,
     )
+    return record, left
 
 
 def probability_of(body: Mapping[str, Any]) -> float | None:
@@ -160,3 +143,88 @@ def system_of(record: AskedRecord) -> System:
     return System(
         name=record.asking["model"], version=version, prompt=record.template, local=not record.hosted
     )
+
+
+def requests_for(
+    examples: Sequence[Example], train: Sequence[Example], wording: Wording, asking: Asking, schema: Any
+) -> dict[str, dict[str, Any]]:
+    """Return id -> chat request for some examples; all have the same worked examples. `schema`: that of the
+    answers, if they are asked for as JSON."""
+    if asking.shots > len(train):
+        raise PubmillError(f"--shots {asking.shots}: the training split has {len(train)} examples")
+    shots = random.Random(asking.seed).sample(list(train), asking.shots)
+    typed, schema = bool(wording.words["types"]), schema if asking.structured else None
+    before = []
+    for shot in shots:
+        answer = right_json(shot, typed) if schema else right_answer(shot, typed)
+        before += [_question(shot, wording, schema), {"role": "assistant", "content": answer}]
+    form = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}
+    settings = {
+        "temperature": asking.temperature,
+        "seed": asking.seed,
+        "max_tokens": asking.length,
+        **({"response_format": form} if schema else {}),
+        **({"logprobs": True} if asking.logprobs else {}),
+    }
+    return {
+        one.id: {"model": asking.model, "messages": [*before, _question(one, wording, schema)], **settings}
+        for one in examples
+    }
+
+
+def _question(example: Any, wording: Wording, schema: Any) -> dict[str, str]:
+    """Return the message with an example's prompt, and the schema, since a server shows its model none."""
+    asked = f"\n\nAnswer with JSON of this schema: {json.dumps(schema)}" if schema else ""
+    return {"role": "user", "content": f"{prompt_of(example, wording)}{asked}"}
+
+
+def schema_of(kind: str, labels: Sequence[str]) -> dict[str, Any]:
+    """Return the JSON schema of the answers for a kind of dataset; `labels`: types for mentions."""
+    named = {"enum": [label for label in labels if label]}
+    mention = {"text": TEXT, "type": named} if len(labels) > 1 else {"text": TEXT}
+    keys: dict[str, dict[str, Any]] = {
+        "tokens": {"mentions": {"type": "array", "items": _object(mention)}},
+        "sequence": {"label": named},
+        "multilabel": {"labels": {"type": "array", "items": named}},
+        "regression": {"score": {"type": "number"}},
+        "span": {"answers": {"type": "array", "items": TEXT}},
+        "relations": {"relations": {"type": "array", "items": TEXT}},
+        "mentions": {"mentions": {"type": "array", "items": _object(mention)}},
+    }
+    return _object(keys[kind])
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    required = list(properties)
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+def right_json(example: Example, typed: bool) -> str:
+    """Return the answer that an example's gold asks for; `typed`: with the type of each mention."""
+    value: Mapping[str, object]
+    match example:
+        case kinds.TokensExample():
+            value = _named_mentions(example.words, to_mentions(example.labels), typed)
+        case kinds.MentionsExample():
+            value = _named_mentions(example.words, example.spans, typed)
+        case kinds.RelationsExample():
+            value = {"relations": [f"{label}: {a} | {b}" for a, b, label, *_ in example.relations]}
+        case kinds.SequenceExample():
+            value = {"label": example.label}
+        case kinds.MultilabelExample():
+            value = {"labels": list(example.labels)}
+        case kinds.RegressionExample():
+            value = {"score": example.score}
+        case kinds.SpanExample():
+            value = {"answers": [answer.text for answer in example.answers]}
+        case _:
+            raise AssertionError(type(example))
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _named_mentions(words: Sequence[str], mentions: Sequence[Mention], typed: bool) -> dict[str, object]:
+    named = [
+        {"text": " ".join(words[start:end])} | ({"type": kind} if typed else {})
+        for start, end, kind in mentions
+    ]
+    return {"mentions": named}

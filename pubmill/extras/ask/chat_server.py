@@ -119,7 +119,14 @@ class ChatServer:
                 f"{self.url} refuses the request with status {response.status_code}{hint}. The answers so "
                 "far are kept"
             )
-        return _whole(response)
+        try:
+            body: dict[str, Any] = response.json()
+            [choice] = body["choices"]
+            if not isinstance(choice["message"]["content"], str):
+                raise TypeError
+        except (ValueError, KeyError, TypeError):
+            raise _LaterError("an answer of another form than OpenAI's chat completions") from None
+        return body
 
 
 _HERE = threading.local()
@@ -147,15 +154,3 @@ def _seconds(text: str | None) -> float:
         return max(0.0, float(text or 0))
     except ValueError:
         return 0.0
-
-
-def _whole(response: requests.Response) -> dict[str, Any]:
-    """Return the body of a response with exactly one answer; any other is retried (`_LaterError`)."""
-    try:
-        body: dict[str, Any] = response.json()
-        [choice] = body["choices"]
-        if not isinstance(choice["message"]["content"], str):
-            raise TypeError
-    except (ValueError, KeyError, TypeError):
-        raise _LaterError("an answer of another form than OpenAI's chat completions") from None
-    return body

@@ -65,10 +65,6 @@ class StatedRuns(StrictRecipe):
     stated: str
     unstated: tuple[str, ...] = ()
 
-    def of(self, dataset: str | None) -> int:
-        """The number of runs behind a score on a dataset."""
-        return self.runs.get(dataset or "", self.runs["default"])
-
 
 class AuditedTable(StrictRecipe):
     """A table of results. `protocols`: `column/row` -> its protocol where it is not the table's; `copied`:
@@ -86,11 +82,6 @@ class AuditedTable(StrictRecipe):
     left_out: dict[str, str] = field(default_factory=dict)
     protocols: dict[str, str] = field(default_factory=dict)
     copied: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def file(self) -> str:
-        """The published values, below the folder of the specs."""
-        return f"tables/{self.name}.published.csv"
 
 
 class AuditRecipe(StrictRecipe):

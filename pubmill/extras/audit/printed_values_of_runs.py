@@ -94,7 +94,7 @@ class _PrintedTable:
         known = table.model_of(column, row) in self._graph.specs.models
         if excused or table.not_comparable(column, row) or not known:
             return ()
-        paths = self._graph.cells.records(table, column, row)
+        paths = self._graph.tables.cell_records(table, column, row)
         return tuple(dict.fromkeys(path.partition("/")[2].partition("/final/")[0] for path in paths))
 
     def _subject(self, column: ColumnSpec, row: RowSpec) -> tuple[str, ...]:

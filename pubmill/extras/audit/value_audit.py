@@ -7,7 +7,7 @@ A value is `reachable` if some counts (such as correct predictions) give it, `un
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -166,19 +166,11 @@ def audit(recipe: AuditRecipe, specs: Path) -> Audit:
 
 def _facts(table: str, specs: Path) -> Iterator[Finding]:
     paper, _, name = table.partition("/")
+    number = int(name.removeprefix("table"))
+    fact = partial(Finding, table=table, paper=paper, number=number, verdict="untestable", why=FACT)
     for model, dataset, metric, value, _ in published_lines(specs / f"tables/{table}.published.csv").values:
         if value:
-            yield Finding(
-                table=table,
-                paper=paper,
-                number=int(name.removeprefix("table")),
-                model=model,
-                dataset=dataset,
-                metric=metric,
-                printed=value,
-                verdict="untestable",
-                why=FACT,
-            )
+            yield fact(model=model, dataset=dataset, metric=metric, printed=value)
 
 
 Judged = tuple[Verdict, str, str, str]
@@ -193,19 +185,8 @@ class _TableAudit:
     def __init__(self, table: AuditedTable, recipe: AuditRecipe, specs: Path) -> None:
         self._table = table
         self._protocols = recipe.protocols
-        self._file = specs / table.file
+        self._file = specs / f"tables/{table.name}.published.csv"
         self._composites = {one.name: one for one in table.composites}
-
-    @cached_property
-    def _cells(self) -> dict[tuple[str, str, str], tuple[AuditedColumn, PublishedRow]]:
-        """Names of a published value -> its cell, or the first of them."""
-        composites = (one.row for one in self._table.composites)
-        rows: list[PublishedRow] = [*self._table.rows, *composites, *self._table.differences]
-        cells: dict[tuple[str, str, str], tuple[AuditedColumn, PublishedRow]] = {}
-        for column, row in itertools.product(self._table.columns, rows):
-            for place in places(column, row):
-                cells.setdefault(place, (column, row))
-        return cells
 
     @cached_property
     def _printed(self) -> Mapping[tuple[str, str], PublishedValue]:
@@ -214,9 +195,15 @@ class _TableAudit:
         return published_of_cells(self._table.columns, rows, read_published(self._file, self._table.left_out))
 
     def findings(self) -> Iterator[Finding]:
-        """Yield the verdict on every published value of the table."""
+        """Yield the verdict on every published value of the table, by the first cell with its names."""
+        composites = (one.row for one in self._table.composites)
+        rows: list[PublishedRow] = [*self._table.rows, *composites, *self._table.differences]
+        cells: dict[tuple[str, str, str], tuple[AuditedColumn, PublishedRow]] = {}
+        for pair in itertools.product(self._table.columns, rows):
+            for place in places(*pair):
+                cells.setdefault(place, pair)
         for line in filter(lambda one: one.value, published_lines(self._file).itertuples()):
-            column, row = self._cells.get((line.column, line.row, line.metric), (None, None))
+            column, row = cells.get((line.column, line.row, line.metric), (None, None))
             verdict, test, why, change = self._judged(line, column, row)
             yield Finding(
                 table=self._table.name,
@@ -311,7 +298,7 @@ class _TableAudit:
         protocol = self._protocols[name]
         if column.runs:
             return Reading(row.scores, column.runs, protocol.aggregate), ""
-        runs = protocol.of(row.dataset) if protocol.stated else 1
+        runs = protocol.runs.get(row.dataset or "", protocol.runs["default"]) if protocol.stated else 1
         unstated = UNSTATED_FOLDS if row.dataset in protocol.unstated else ""
         return Reading(row.scores, runs, protocol.aggregate), unstated if protocol.stated else UNSTATED_RUNS
 

@@ -35,9 +35,8 @@ def board(
 
 def make_board(root: Path, folder: Path, datasets: list[str], results: Path, check: bool) -> None:
     from pubmill.extras.board import board_files as files
-    from pubmill.extras.board.board_graph import board_graph
     from pubmill.extras.board.board_pages import write_pages
-    from pubmill.extras.board.board_scores import score_entries
+    from pubmill.extras.board.board_scores import board_graph, score_entries
     from pubmill.inspection.converted_datasets import converted_folder, specs_of_results
 
     known = specs_of_results(root, results)
@@ -54,13 +53,13 @@ def make_board(root: Path, folder: Path, datasets: list[str], results: Path, che
         converted_folder(root, results, one)
     entries, refused = files.read_entries(folder, spec)
     entries = files.oldest_first(entries, files.read_history(folder))
-    graph, specs = board_graph(folder, spec, entries, root / "specs", known, results)
+    graph = board_graph(folder, spec, entries, root / "specs", known, results)
     refused |= score_entries(graph, entries)
     accepted = [one for one in entries if one.name not in refused]
     if accepted and not check:
         if refused:
-            graph, specs = board_graph(folder, spec, accepted, root / "specs", known, results)
-        print(write_pages(folder, spec, accepted, graph, specs))
+            graph = board_graph(folder, spec, accepted, root / "specs", known, results)
+        print(write_pages(folder, spec, accepted, graph))
     for name, reason in refused.items():
         report_progress(f"refused: {name}: {reason}")
     report_progress(f"{counted(len(accepted), 'submission')} accepted, {len(refused)} refused")

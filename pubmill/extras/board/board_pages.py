@@ -21,15 +21,18 @@ from pubmill.extras.board.board_files import (
     write_history,
     write_text,
 )
-from pubmill.extras.board.board_graph import COLUMN, TABLE
-from pubmill.extras.board.board_scores import BoardScores, board_scores, write_results
+from pubmill.extras.board.board_scores import COLUMN, TABLE, WORK
 from pubmill.messages.wording import counted
 from pubmill.metrics import is_right, plain_prediction
 from pubmill.metrics.records import read_predictions
 from pubmill.report.rendering import SORTING, environment, script_digest
+from pubmill.report.table_rendering import COMPARISON_RENDERERS, TABLE_RENDERERS
 from pubmill.stages import Graph
+from pubmill.storage.checksums import write_formats
 from pubmill.storage.privacy import PUBLIC
-from pubmill.tables.cells import Cell
+from pubmill.tables.aggregation import finished_table
+from pubmill.tables.cells import Cell, Table
+from pubmill.tables.comparisons import comparisons
 
 TEMPLATES = Path(__file__).with_name("templates")
 FILTER = (TEMPLATES / "board_filter.js").read_text(encoding="utf-8")
@@ -52,14 +55,17 @@ class BoardRow:
     entry: Entry
     mean: Cell
     cells: tuple[Cell, ...]
-    digests: dict[str, str]
 
 
-def write_pages(folder: Path, spec: BoardSpec, entries: Sequence[Entry], graph: Graph, specs: Path) -> Path:
+def write_pages(folder: Path, spec: BoardSpec, entries: Sequence[Entry], graph: Graph) -> Path:
     """Write the results, the history and the site of scored submissions; return its first page."""
-    scores = board_scores(graph, specs)
-    write_results(graph, scores)
-    rows = board_rows(entries, spec, scores)
+    published = folder / WORK / f"specs/tables/{TABLE}.published.csv"
+    table = finished_table(graph.tables.recipe(TABLE), published, Path(graph.results))
+    compared = comparisons(table, Path(graph.results))
+    Path(graph.paths.table(TABLE)).parent.mkdir(parents=True, exist_ok=True)
+    write_formats(Path(graph.paths.table(TABLE)), table, TABLE_RENDERERS)
+    write_formats(Path(graph.paths.comparisons(TABLE)), compared, COMPARISON_RENDERERS)
+    rows = board_rows(entries, spec, table)
     known = read_history(folder)
     scored = {
         row.entry.name: {
@@ -71,25 +77,25 @@ def write_pages(folder: Path, spec: BoardSpec, entries: Sequence[Entry], graph: 
     }
     events = new_events(known, entries, scored, time.strftime("%Y-%m-%d"))
     history = [*known, *events]
-    page = write_site(folder, spec, rows, graph, scores, history)
+    page = write_site(folder, spec, rows, graph, table, history)
     write_history(folder, history)
     return page
 
 
-def board_rows(entries: Sequence[Entry], spec: BoardSpec, scores: BoardScores) -> list[BoardRow]:
+def board_rows(entries: Sequence[Entry], spec: BoardSpec, table: Table) -> list[BoardRow]:
     """Return the submissions with their scores: the complete ones first, the best mean first."""
-    cells = {(column.key, row.key): cell for row, column, cell in scores.table.read()}
+    cells = {(column.key, row.key): cell for row, column, cell in table.read()}
     rows = []
     for entry in entries:
         key = f"{COLUMN}{entry.name}"
         own = tuple(cells[key, dataset] for dataset in spec.datasets)
         mean = cells.get((key, "mean"), own[0])
-        rows.append(BoardRow(entry, mean, own, entry.content))
+        rows.append(BoardRow(entry, mean, own))
     return sorted(rows, key=lambda row: (row.mean.value is None, -(row.mean.value or 0.0), row.entry.name))
 
 
 def write_site(
-    folder: Path, spec: BoardSpec, rows: Sequence[BoardRow], graph: Graph, scores: BoardScores,
+    folder: Path, spec: BoardSpec, rows: Sequence[BoardRow], graph: Graph, table: Table,
     history: Sequence[Event],
 ) -> Path:  # fmt: skip
     """Write the site below a board's folder; return its first page."""
@@ -106,7 +112,7 @@ def write_site(
     values = {
         "spec": spec,
         "rows": rows,
-        "datasets": scores.table.rows,
+        "datasets": table.rows,
         "costs": {name: text for name, text in COSTS.items() if name in stated},
         "history": list(reversed(history)),
         "pages": pages,

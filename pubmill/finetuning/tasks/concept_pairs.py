@@ -16,13 +16,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from pubmill.errors import PubmillError
-from pubmill.examples.argument_transforms import markers
 from pubmill.examples.kinds import NOVELTY, RelationsExample, sorted_lists
 from pubmill.finetuning.heads import linear, pooled
 from pubmill.finetuning.inputs import Batch, Encoded, Instance
-from pubmill.finetuning.reader import Subwords
-from pubmill.finetuning.tasks.relations import Argument, located
-from pubmill.finetuning.tasks.task import Targets, Task, Values
+from pubmill.finetuning.tasks.relations import located, marked
+from pubmill.finetuning.tasks.task import Parts, Task
 from pubmill.recipes import FinetuningRecipe
 
 MARK = "*"
@@ -102,11 +100,19 @@ class ConceptPairs(Task[RelationsExample]):
         """Return an instance for each document with a pair. `counts`: `texts_shortened`, and what that leaves
         unread: `mentions_left_out` and `pairs_left_out`, which get no relation."""
         counts = dict.fromkeys(("texts_shortened", "mentions_left_out", "pairs_left_out"), 0)
-        marked = [_marked(example) for example in examples]
+        made = []
+        for example in examples:
+            once = {(one.start, one.end): one for one in example.entities}  # a mention of several concepts
+            text, arguments = marked(example.text, list(once.values()), [(MARK, MARK)] * len(once))
+            made.append((text, dict(zip(once, arguments, strict=True))))
         room, documents = self.reader.room(pair=False), list[MarkedDocument]()
-        texts = self.reader.subwords([text for text, _ in marked])
+        texts = self.reader.subwords([text for text, _ in made])
         for number, (example, subwords) in enumerate(zip(examples, texts, strict=True)):
-            places = self._places(example, subwords, marked[number][1])
+            mentions, _ = located(subwords, [made[number][1][one.start, one.end] for one in example.entities])
+            places: defaultdict[str, list[int]] = defaultdict(list)
+            for entity, mention in zip(example.entities, mentions, strict=True):
+                assert mention.marks is not None
+                places[str(entity.id)].append(mention.marks[self.reader.causal])
             read = {name: [at for at in own if at < room] for name, own in places.items()}
             pairs = [(a, b) for a, b in example.pairs if read[a] and read[b]]
             counts["texts_shortened"] += len(subwords.ids) > room
@@ -128,27 +134,12 @@ class ConceptPairs(Task[RelationsExample]):
                 )
         return Encoded(instances=documents, counts=counts)
 
-    def _places(
-        self, example: RelationsExample, subwords: Subwords, arguments: Sequence[Argument]
-    ) -> dict[str, list[int]]:
-        """Return the subword of one mark per mention of each concept: the first mark, in decoders the
-        last."""
-        mentions, _ = located(subwords, arguments)
-        places: defaultdict[str, list[int]] = defaultdict(list)
-        for entity, mention in zip(example.entities, mentions, strict=True):
-            assert mention.marks is not None
-            places[str(entity.id)].append(mention.marks[self.reader.causal])
-        return places
-
-    def targets(self, examples: Sequence[RelationsExample], instances: Sequence[MarkedDocument]) -> Targets:
+    def target(self, example: RelationsExample, instance: MarkedDocument) -> list[float]:
         """Return for each pair a number for each label: 1.0 if the pair has it, else 0.0."""
-        targets = []
-        for one in instances:
-            wanted: defaultdict[Pair, set[str]] = defaultdict(set)
-            for first, second, label, *novelty in examples[one.example].relations:
-                wanted[first, second] |= {label, NOVEL} if novelty == [NOVELTY[0]] else {label}
-            targets.append([float(label in wanted[pair]) for pair in one.pairs for label in self.labels])
-        return targets
+        wanted: defaultdict[Pair, set[str]] = defaultdict(set)
+        for first, second, label, *novelty in example.relations:
+            wanted[first, second] |= {label, NOVEL} if novelty == [NOVELTY[0]] else {label}
+        return [float(label in wanted[pair]) for pair in instance.pairs for label in self.labels]
 
     def head(self, width: int) -> nn.Module:
         return PairScores(width, len(self.labels), self.recipe)
@@ -165,46 +156,29 @@ class ConceptPairs(Task[RelationsExample]):
         above = scores.double()  # so that no label above the threshold has a probability of 0.5
         return (above[:, 1:] - above[:, :1]).sigmoid()
 
-    def confidences(
-        self, examples: Sequence[RelationsExample], instances: Sequence[MarkedDocument], probabilities: Values
-    ) -> list[list[float]]:
+    def confidence(self, example: RelationsExample, parts: Parts[MarkedDocument]) -> list[float]:
         """Return the probability of the label of each predicted relation, in the order of the predictions."""
-        scored: list[list[tuple[list[str], float]]] = [[] for _ in examples]
-        for instance, values in zip(instances, probabilities, strict=True):
+        scored: list[tuple[list[str], float]] = []
+        for instance, values in parts:
             for pair, row in zip(instance.pairs, values.tolist(), strict=True):
                 sure = dict(zip(self.labels, row, strict=True))
                 relations = self._relations_of(pair, [value > 0.5 for value in row])
-                scored[instance.example] += [(relation, sure[relation[2]]) for relation in relations]
-        return [[value for _, value in sorted(of_one)] for of_one in scored]
+                scored += [(relation, sure[relation[2]]) for relation in relations]
+        return [value for _, value in sorted(scored)]
 
     def sizes(self, batch: Batch) -> list[int]:
         """Return the number of pairs of each instance, of which each has two encodings."""
         return [count // 2 for count in batch.counts]
 
-    def predictions(
-        self, examples: Sequence[RelationsExample], instances: Sequence[MarkedDocument], outputs: Values
-    ) -> list[list[list[str]]]:
-        """Return the relations of each document; none for pairs that were not read."""
-        predicted: list[list[list[str]]] = [[] for _ in examples]
-        for instance, above in zip(instances, outputs, strict=True):
+    def prediction(self, example: RelationsExample, parts: Parts[MarkedDocument]) -> list[list[str]]:
+        """Return the relations of the document; none for pairs that were not read."""
+        predicted: list[list[str]] = []
+        for instance, above in parts:
             for pair, row in zip(instance.pairs, above.tolist(), strict=True):
-                predicted[instance.example] += self._relations_of(pair, row)
-        return [sorted_lists(relations) for relations in predicted]
+                predicted += self._relations_of(pair, row)
+        return sorted_lists(predicted)
 
     def _relations_of(self, pair: Pair, above: Sequence[float]) -> list[list[str]]:
         labels = list(compress(self.labels, above))
         novelty = [NOVELTY[NOVEL not in labels]] if NOVEL in self.labels else []
         return [[*pair, label, *novelty] for label in labels if label != NOVEL]
-
-
-def _marked(example: RelationsExample) -> tuple[str, list[Argument]]:
-    """Return the text with a mark before and after each mention, and the mentions in it with their marks; a
-    mention of several concepts is marked once."""
-    places = {(one.start, one.end): one for one in example.entities}
-    before, after = f"{MARK} ", f" {MARK}"
-    made = markers(example.text, list(places.values()), [(before, after)] * len(places))
-    arguments = {
-        place: Argument(start, end, (start - len(before), end + len(after) - 1))
-        for place, (start, end) in zip(places, made.spans, strict=True)
-    }
-    return made.text, [arguments[one.start, one.end] for one in example.entities]

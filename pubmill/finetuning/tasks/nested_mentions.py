@@ -1,6 +1,8 @@
 """Mentions that may nest and overlap: each run of words is classified (Zhong and Chen 2021; `SpanScores`)."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,8 +13,8 @@ from pubmill.errors import PubmillError
 from pubmill.examples.kinds import MentionsExample
 from pubmill.finetuning.heads import Layers
 from pubmill.finetuning.inputs import Batch, Encoded
-from pubmill.finetuning.tasks.task import Classification, Targets, Values
-from pubmill.finetuning.tasks.tokens import CUT, SentenceWindow, cut_into_windows
+from pubmill.finetuning.tasks.task import Classification, Parts
+from pubmill.finetuning.tasks.tokens import SentenceWindow, encode_sentences
 from pubmill.hardware.torch_setup import to_device
 from pubmill.recipes import FinetuningRecipe
 
@@ -73,46 +75,33 @@ class NestedMentions(Classification[MentionsExample]):
         """Return the windows. `counts`: `windows_split`, `words_without_subword`, `words_shortened`, and the
         mentions that cannot be predicted: `mentions_too_long`, `mentions_cut`, and `mentions_of_same_words`,
         which have another type than a mention of the same words."""
-        counts = dict.fromkeys((*CUT, "mentions_too_long", "mentions_cut", "mentions_of_same_words"), 0)
-        windows: list[SentenceWindow] = []
-        cut_sentences = cut_into_windows(self.reader, [example.words for example in examples], counts)
-        for number, (subwords, cut) in enumerate(cut_sentences):
-            self._count_mentions(examples[number], cut, counts)
-            windows += [self._window(number, words, subwords) for words in cut]
-        return Encoded(instances=windows, counts=counts)
+        sentences = [example.words for example in examples]
+        encoded = encode_sentences(self.reader, sentences, lambda subwords: (subwords[0], subwords[-1]))
+        window_of: list[dict[int, int]] = [{} for _ in examples]
+        windows: Sequence[Any] = encoded.instances
+        for number, window in enumerate(windows):
+            window_of[window.example] |= dict.fromkeys(window.words, number)
+        counts = dict.fromkeys(("mentions_too_long", "mentions_cut", "mentions_of_same_words"), 0)
+        for example, places in zip(examples, window_of, strict=True):
+            mentions = example.mentions
+            short = [one for one in mentions if one.after - one.first <= self.recipe.max_mention_length]
+            ends = [(places.get(one.first), places.get(one.after - 1)) for one in short]
+            counts["mentions_too_long"] += len(mentions) - len(short)
+            counts["mentions_cut"] += sum(first is None or first != last for first, last in ends)
+            counts["mentions_of_same_words"] += len(short) - len({(one.first, one.after) for one in short})
+        return replace(encoded, counts=encoded.counts | counts)
 
-    def _window(self, sentence: int, words: list[int], subwords: list[list[int]]) -> SentenceWindow:
-        ids, segments = self.reader.framed([piece for word in words for piece in subwords[word]])
-        places, at = list[int](), len(self.reader.one.before)
-        for word in words:
-            places += [at, at + len(subwords[word]) - 1]
-            at += len(subwords[word])
-        return SentenceWindow(example=sentence, ids=ids, segments=segments, places=places, words=words)
-
-    def _count_mentions(
-        self, example: MentionsExample, windows: Sequence[Sequence[int]], counts: dict[str, int]
-    ) -> None:
-        longest = self.recipe.max_mention_length
-        places = {word: window for window, words in enumerate(windows) for word in words}
-        short = [one for one in example.mentions if one.after - one.first <= longest]
-        ends = [(places.get(one.first), places.get(one.after - 1)) for one in short]
-        counts["mentions_too_long"] += len(example.mentions) - len(short)
-        counts["mentions_cut"] += sum(first is None or first != last for first, last in ends)
-        counts["mentions_of_same_words"] += len(short) - len({(one.first, one.after) for one in short})
-
-    def targets(self, examples: Sequence[MentionsExample], instances: Sequence[SentenceWindow]) -> Targets:
+    def target(self, example: MentionsExample, instance: SentenceWindow) -> list[float]:
         """Return the class of each run of words; of several types of the same words the first."""
-        targets = []
-        for window in instances:
-            mentions = reversed(examples[window.example].mentions)
-            classes = {(one.first, one.after - 1): float(self.places[one.type]) for one in mentions}
-            targets.append([classes.get(run, 0.0) for run in self._runs(window)])
-        return targets
+        mentions = reversed(example.mentions)
+        classes = {(one.first, one.after - 1): float(self.places[one.type]) for one in mentions}
+        return [classes.get(run, 0.0) for run in self._runs(instance)]
 
     def _runs(self, window: SentenceWindow) -> list[tuple[int, int]]:
         """Return first and last word, in the sentence, of each run of a window's words."""
-        runs = runs_of(len(window.words), self.recipe.max_mention_length).tolist()
-        return [(window.words[first], window.words[last]) for first, last in runs]
+        words = window.words[::2]
+        runs = runs_of(len(words), self.recipe.max_mention_length).tolist()
+        return [(words[first], words[last]) for first, last in runs]
 
     def head(self, width: int) -> nn.Module:
         return SpanScores(width, len(self.labels), self.recipe)
@@ -121,22 +110,15 @@ class NestedMentions(Classification[MentionsExample]):
         """Return the number of runs of each window, of whose words each has two encodings."""
         return [len(runs_of(count // 2, self.recipe.max_mention_length)) for count in batch.counts]
 
-    def confidences(
-        self, examples: Sequence[MentionsExample], instances: Sequence[SentenceWindow], probabilities: Values
-    ) -> list[float]:
-        """Return the lowest probability of a decision on each sentence; 1 for one without words."""
-        lowest = [1.0] * len(examples)
-        for window, values in zip(instances, probabilities, strict=True):
-            lowest[window.example] = min(lowest[window.example], float(values.min()))
-        return lowest
+    def confidence(self, example: MentionsExample, parts: Parts[SentenceWindow]) -> float:
+        """Return the lowest probability of a decision on the sentence; 1 for one without words."""
+        return min([1.0, *(float(values.min()) for _, values in parts)])
 
-    def predictions(
-        self, examples: Sequence[MentionsExample], instances: Sequence[SentenceWindow], outputs: Values
-    ) -> list[list[list[int | str]]]:
-        """Return the mentions of each sentence, in order."""
-        predicted: list[list[tuple[int, int, str]]] = [[] for _ in examples]
-        for window, best in zip(instances, outputs, strict=True):
+    def prediction(self, example: MentionsExample, parts: Parts[SentenceWindow]) -> list[list[int | str]]:
+        """Return the mentions of the sentence, in order."""
+        predicted: list[tuple[int, int, str]] = []
+        for window, best in parts:
             for (first, last), label in zip(self._runs(window), best.flatten().tolist(), strict=True):
                 if label:
-                    predicted[window.example].append((first, last + 1, self.labels[int(label)]))
-        return [[list(one) for one in sorted(mentions)] for mentions in predicted]
+                    predicted.append((first, last + 1, self.labels[int(label)]))
+        return [list(one) for one in sorted(predicted)]

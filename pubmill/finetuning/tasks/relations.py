@@ -11,8 +11,8 @@ from tokenizers import AddedToken
 from torch import Tensor
 
 from pubmill.errors import PubmillError
-from pubmill.examples import argument_transforms as entities
-from pubmill.examples.kinds import SequenceExample
+from pubmill.examples.argument_transforms import dummies, markers
+from pubmill.examples.kinds import Entity, SequenceExample
 from pubmill.finetuning.reader import Subwords
 from pubmill.recipes import FinetuningRecipe
 
@@ -53,48 +53,45 @@ class Mention:
 def transformed(example: SequenceExample, recipe: FinetuningRecipe) -> tuple[str, list[Argument]]:
     """Return the text with its mentions in the recipe's form, and the mentions' positions in it."""
     _check_mentions(example, recipe)
-    if not example.entities:
-        return example.text, []
+    if not example.entities or recipe.entities == "original":
+        return example.text, [Argument(one.start, one.end) for one in example.entities]
     if recipe.entities == "markers":
-        marks = [(f"{start} ", f" {end}") for start, end in MARKS]
-        made = entities.markers(example.text, example.entities, marks)
-        both = zip(made.spans, marks, strict=True)
-        return made.text, [
-            Argument(start, end, (start - len(before), end + len(after) - 1))
-            for (start, end), (before, after) in both
-        ]
-    if recipe.entities == "dummies":
-        assert recipe.dummies is not None
-        types, overlap = recipe.dummies.types, recipe.dummies.overlap
-        try:
-            made = entities.dummies(example.text, example.entities, types, overlap)
-        except PubmillError as error:
-            raise PubmillError(f"example {example.id}: {error}") from None
-    else:
-        made = entities.original(example.text, example.entities)
+        return marked(example.text, example.entities, MARKS)
+    assert recipe.dummies is not None
+    try:
+        made = dummies(example.text, example.entities, recipe.dummies.types, recipe.dummies.overlap)
+    except PubmillError as error:
+        raise PubmillError(f"example {example.id}: {error}") from None
     return made.text, [Argument(*span) for span in made.spans]
+
+
+def marked(
+    text: str, mentions: Sequence[Entity], marks: Sequence[tuple[str, str]]
+) -> tuple[str, list[Argument]]:
+    """Return the text with a mark before and after each mention, and the mentions in it with their marks."""
+    spaced = [(f"{start} ", f" {end}") for start, end in marks]
+    made = markers(text, mentions, spaced)
+    return made.text, [
+        Argument(start, end, (start - len(before), end + len(after) - 1))
+        for (start, end), (before, after) in zip(made.spans, spaced, strict=True)
+    ]
 
 
 def _check_mentions(example: SequenceExample, recipe: FinetuningRecipe) -> None:
     """Check that the example has the mentions that the recipe needs, and no text that would be read as a
     mark."""
     count = len(example.entities)
-    if recipe.pooling != "cls" and count != MENTIONS:
+    if count != MENTIONS and (recipe.pooling != "cls" or (count and recipe.entities == "markers")):
         raise PubmillError(
-            f"example {example.id} has {count} entities; pooling {recipe.pooling} reads {MENTIONS} of each "
-            "example; use pooling cls for this dataset"
-        )
-    if recipe.entities == "markers" and count not in (0, MENTIONS):
-        raise PubmillError(
-            f"example {example.id} has {count} entities; there are markers for {MENTIONS}; "
-            "use dummies or original"
+            f"example {example.id} has {count} entities; markers, and a pooling other than cls, are for "
+            f"{MENTIONS}; use pooling cls, and dummies or original, for this dataset"
         )
     if recipe.entities == "dummies" and count and recipe.dummies is None:
         raise PubmillError(
             f"example {example.id} has entities, but the recipe has no `dummies` to put in their place; give "
             "these (types and overlap), or set `entities` to markers or original"
         )
-    for mark in (mark for pair in MARKS for mark in pair if recipe.entities == "markers"):
+    for mark in written_tokens(recipe) if recipe.entities == "markers" else ():
         if mark in example.text or mark in (example.text_pair or ""):
             raise PubmillError(
                 f"example {example.id}: its text contains {mark}, which marks mentions here; set `entities` "

@@ -8,7 +8,7 @@ that an answer at a cut is complete in one of them. The first token ([CLS]) mean
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import groupby, islice
+from itertools import islice
 from typing import TypedDict
 
 import numpy as np
@@ -22,7 +22,7 @@ from pubmill.examples.kinds import SpanExample
 from pubmill.finetuning.heads import Layers
 from pubmill.finetuning.inputs import Batch, Encoded, Instance
 from pubmill.finetuning.reader import Reader, Subwords
-from pubmill.finetuning.tasks.task import Targets, Task, Values
+from pubmill.finetuning.tasks.task import Parts, Task
 from pubmill.recipes import FinetuningRecipe
 
 Characters = tuple[int, int]
@@ -130,15 +130,12 @@ class Span(Task[SpanExample]):
             )
         return windows
 
-    def targets(self, examples: Sequence[SpanExample], instances: Sequence[ContextWindow]) -> Targets:
+    def target(self, example: SpanExample, instance: ContextWindow) -> list[float]:
         """Return the places where the first answer that is complete in the window starts and ends. Only one,
         because a softmax has one correct place; sources list the preferred answer first. Both are 0, the
         first place, if there is none."""
-        targets = []
-        for window in instances:
-            answers = map(window.at, _answer_tokens(examples[window.example], window.spans))
-            targets.append(list(map(float, next(filter(None, answers), (0, 0)))))
-        return targets
+        answers = map(instance.at, _answer_tokens(example, instance.spans))
+        return list(map(float, next(filter(None, answers), (0, 0))))
 
     def head(self, width: int) -> nn.Module:
         """Return a head with two scores for each place: start and end."""
@@ -151,30 +148,25 @@ class Span(Task[SpanExample]):
         # One row for each start and each end: over more dimensions, a GPU's sums have no fixed order.
         return nn.functional.cross_entropy(padded.transpose(1, 2).flatten(0, 1), targets.long())
 
-    def predictions(
-        self, examples: Sequence[SpanExample], instances: Sequence[ContextWindow], outputs: Values
-    ) -> list[list[Predicted]]:
-        """Return at most `n_best` answers for each example, best first.
+    def prediction(self, example: SpanExample, parts: Parts[ContextWindow]) -> list[Predicted]:
+        """Return at most `n_best` answers, best first.
 
         An answer's score is the sum of its start and end scores. The score of "" is the lowest score of the
         first place in any window; among equals it comes last (as in BERT's run_squad.py, without a
         threshold). Probabilities are the softmax over the scores of the `n_best` best texts, and of "" if the
         model may predict it. For a context without tokens, "" is the only possible prediction.
         """
-        scored = zip(instances, (output.numpy().astype(np.float64) for output in outputs), strict=True)
-        predicted = []
-        for number, own in groupby(scored, key=lambda pair: pair[0].example):
-            context, windows, best = examples[number].context, list(own), self.recipe.n_best
-            # Sometimes all of the best ends come before all of the best starts.
-            texts = self._scored_texts(context, windows, best)
-            texts = texts or self._scored_texts(context, windows, self.reader.max_length)
-            if UNANSWERABLE in self.labels or not texts:
-                texts[""] = min(float(scores[0].sum()) for _, scores in windows)
-            ranked = sorted(texts.items(), key=lambda one: -one[1])
-            shares = probabilities([score for _, score in ranked])
-            pairs = zip(ranked, shares, strict=True)
-            predicted.append([Predicted(text=text, probability=p) for (text, _), p in pairs][:best])
-        return predicted
+        windows = [(window, output.numpy().astype(np.float64)) for window, output in parts]
+        # Sometimes all of the best ends come before all of the best starts.
+        texts = self._scored_texts(example.context, windows, self.recipe.n_best)
+        texts = texts or self._scored_texts(example.context, windows, self.reader.max_length)
+        if UNANSWERABLE in self.labels or not texts:
+            texts[""] = min(float(scores[0].sum()) for _, scores in windows)
+        ranked = sorted(texts.items(), key=lambda one: -one[1])
+        raised = np.exp(np.asarray([score for _, score in ranked]) - ranked[0][1])  # the softmax
+        shares = (raised / raised.sum()).tolist()
+        pairs = zip(ranked, shares, strict=True)
+        return [Predicted(text=text, probability=p) for (text, _), p in pairs][: self.recipe.n_best]
 
     def _scored_texts(
         self, context: str, windows: Sequence[tuple[ContextWindow, Scores]], tried: int
@@ -229,10 +221,3 @@ def best_spans(scores: Scores, n_best: int, longest: int) -> tuple[Scores, NDArr
     start, end = np.nonzero((lengths >= 0) & (lengths < longest))
     first, last = starts[start], ends[end]
     return scores[first, 0] + scores[last, 1], np.stack([first, last], axis=1)
-
-
-def probabilities(scores: Sequence[float]) -> list[float]:
-    """Return the softmax of scores in double precision."""
-    raised = np.exp(np.asarray(scores) - max(scores, default=0.0))
-    shares: list[float] = (raised / raised.sum()).tolist()
-    return shares

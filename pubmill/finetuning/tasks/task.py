@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 import torch
@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Example
 from pubmill.finetuning.heads import Layers, PoolerLayers
-from pubmill.finetuning.inputs import Batch, Encoded, EncodedSplit
+from pubmill.finetuning.inputs import Batch, Encoded, EncodedSplit, Instance
 from pubmill.finetuning.losses import class_weights, classification_loss
 from pubmill.finetuning.reader import Reader
 from pubmill.metrics import dev_score, dev_scores
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 Kind = TypeVar("Kind", bound=Example)
+Input = TypeVar("Input", bound=Instance)
+Parts = Sequence[tuple[Input, Tensor]]
+"""All instances of one example, in order, each with its rows of `Task.output` or `Task.probabilities`."""
 Values = Sequence[Tensor]
 """Rows of `Task.output` or `Task.probabilities`, one tensor for each instance."""
 Targets = list[list[float]]
@@ -57,8 +60,12 @@ class Task(ABC, Generic[Kind]):
         """Return the instances of the examples, in order."""
 
     @abstractmethod
+    def target(self, example: Kind, instance: Any) -> list[float]:
+        """Return the targets of an instance of an example."""
+
     def targets(self, examples: Sequence[Kind], instances: Sequence[Any]) -> Targets:
         """Return the targets of each instance."""
+        return [self.target(examples[one.example], one) for one in instances]
 
     def encode_split(self, examples: Sequence[Kind], learn: bool = False) -> EncodedSplit:
         """Encode examples; with `learn`, also their training targets."""
@@ -71,10 +78,14 @@ class Task(ABC, Generic[Kind]):
         """Return the mean loss of a batch; `targets`: those of its instances, concatenated."""
 
     @abstractmethod
+    def prediction(self, example: Kind, parts: Parts[Any]) -> Prediction:
+        """Return the prediction for an example, from the outputs of its instances."""
+
     def predictions(
         self, examples: Sequence[Kind], instances: Sequence[Any], outputs: Values
     ) -> list[Prediction]:
-        """Return the prediction for each example, from the outputs of its instances."""
+        """Return the prediction for each example, from the outputs of all instances."""
+        return [self.prediction(*one) for one in _parts(examples, instances, outputs)]
 
     def dev_score(self, examples: Sequence[Kind], predictions: Sequence[Prediction]) -> float:
         """Return the recipe's metric, higher is better; it selects weights and trials."""
@@ -115,11 +126,15 @@ class Task(ABC, Generic[Kind]):
         """Return the probability of every value of `output`."""
         raise PubmillError(f"a model for the task {self.recipe.task} predicts no probabilities")
 
+    def confidence(self, example: Kind, parts: Parts[Any]) -> Any:
+        """Return the confidence in the prediction for an example: by default one probability."""
+        [(_, probability)] = parts
+        return float(probability)
+
     def confidences(
         self, examples: Sequence[Kind], instances: Sequence[Any], probabilities: Values
     ) -> list[Any]:
-        """Return the confidence in the prediction for each example: by default one probability."""
-        return [float(one) for one in probabilities]
+        return [self.confidence(*one) for one in _parts(examples, instances, probabilities)]
 
     def sizes(self, batch: Batch) -> list[int]:
         """Return the number of rows of `output` that belong to each instance."""
@@ -127,6 +142,16 @@ class Task(ABC, Generic[Kind]):
 
     def row(self, example: Kind, prediction: Prediction | None) -> dict[str, object]:
         return {"id": example.id, self.key: prediction}
+
+
+def _parts(
+    examples: Sequence[Kind], instances: Sequence[Any], rows: Values
+) -> Iterator[tuple[Kind, Parts[Any]]]:
+    """Return each example with its instances and their rows."""
+    parts: list[list[tuple[Any, Tensor]]] = [[] for _ in examples]
+    for instance, values in zip(instances, rows, strict=True):
+        parts[instance.example].append((instance, values))
+    return zip(examples, parts, strict=True)
 
 
 class Classification(Task[Kind]):

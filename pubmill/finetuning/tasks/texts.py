@@ -13,12 +13,12 @@ from torch import Tensor, nn
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import MultilabelExample, RegressionExample, SequenceExample
-from pubmill.finetuning.heads import Concatenated, Layers, SequenceBiLstm
+from pubmill.finetuning.heads import BiLstm, Concatenated, Layers
 from pubmill.finetuning.inputs import Batch, Encoded, Instance
 from pubmill.finetuning.losses import label_weights, multilabel_loss
 from pubmill.finetuning.reader import Reader, Subwords
 from pubmill.finetuning.tasks import relations
-from pubmill.finetuning.tasks.task import Classification, Targets, Task, Values
+from pubmill.finetuning.tasks.task import Classification, Parts, Task
 from pubmill.recipes import FinetuningRecipe
 
 if TYPE_CHECKING:
@@ -31,13 +31,19 @@ POOLED: dict[str, Literal["max", "average"]] = {"mention-max": "max", "mention-a
 @dataclass(frozen=True, slots=True)
 class Text:
     """Source of an instance: one text or two, of the example with index `example` in its split, named `id`;
-    `arguments` are mentions in `first`, which are kept when it is truncated."""
+    `arguments` are mentions in `first`, which are kept when it is truncated; `labels`: any number."""
 
     example: int
     id: str
     first: str
     second: str | None = None
     arguments: list[relations.Argument] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextInput(Instance):
+    labels: list[str]
 
 
 def encode_texts(reader: Reader, texts: Sequence[Text], pooling: Pooling = "cls") -> Encoded:
@@ -48,7 +54,7 @@ def encode_texts(reader: Reader, texts: Sequence[Text], pooling: Pooling = "cls"
     counts = dict.fromkeys((*names, "mentions_shortened", "mentions_without_subword"), 0)
     firsts = reader.subwords([text.first for text in texts])
     seconds = iter(reader.subwords([text.second for text in texts if text.second is not None]))
-    instances: list[Instance] = []
+    instances: list[TextInput] = []
     for text, first in zip(texts, firsts, strict=True):
         second = None if text.second is None else next(seconds)
         mentions, lost = relations.located(first, text.arguments)
@@ -65,8 +71,9 @@ def encode_texts(reader: Reader, texts: Sequence[Text], pooling: Pooling = "cls"
         ids, segments = reader.framed(kept_ids, None if second is None else second.ids[:end])
         before = len((reader.one if second is None else reader.two).before)
         places, groups = _read_places(pooling, kept, mentions, before, reader.whole(ids))
+        number, labels = text.example, text.labels
         instances.append(
-            Instance(example=text.example, ids=ids, segments=segments, places=places, groups=groups)
+            TextInput(example=number, ids=ids, segments=segments, places=places, groups=groups, labels=labels)
         )
     return Encoded(instances=instances, counts=counts)
 
@@ -148,8 +155,8 @@ class Sequences(Classification[SequenceExample]):
         every = [replace(one, places=list(range(len(one.ids)))) for one in encoded.instances]
         return replace(encoded, instances=every)
 
-    def targets(self, examples: Sequence[SequenceExample], instances: Sequence[Instance]) -> Targets:
-        return [[self.places[examples[instance.example].label]] for instance in instances]
+    def target(self, example: SequenceExample, instance: Instance) -> list[float]:
+        return [self.places[example.label]]
 
     def extend(self, encoder: "PreTrainedModel") -> None:
         if self.recipe.entities == "markers":
@@ -157,7 +164,7 @@ class Sequences(Classification[SequenceExample]):
 
     def head(self, width: int) -> nn.Module:
         if self.recipe.head == "bilstm":
-            return SequenceBiLstm(width, len(self.labels), self.recipe)
+            return BiLstm(width, len(self.labels), self.recipe, whole=True)
         if self.recipe.pooling == "cls":
             return super().head(width)
         layers = Layers(relations.MENTIONS * width, len(self.labels), self.recipe)
@@ -165,17 +172,16 @@ class Sequences(Classification[SequenceExample]):
 
     @property
     def fixed_places(self) -> Literal["given"] | None:
-        """A fixed number per example; None if all its tokens or all subwords of its mentions are read."""
+        """None if all tokens or all subwords of mentions are read."""
         variable = self.recipe.head == "bilstm" or self.recipe.pooling in POOLED
         return None if variable else "given"
 
     def sizes(self, batch: Batch) -> list[int]:
         return [1] * len(batch.counts)
 
-    def predictions(
-        self, examples: Sequence[SequenceExample], instances: Sequence[Instance], outputs: Values
-    ) -> list[str]:
-        return [self.labels[int(best)] for best in outputs]
+    def prediction(self, example: SequenceExample, parts: Parts[Instance]) -> str:
+        [(_, best)] = parts
+        return self.labels[int(best)]
 
 
 class Regression(Task[RegressionExample]):
@@ -185,6 +191,7 @@ class Regression(Task[RegressionExample]):
 
     kind = RegressionExample
     key = "score"
+    fixed_places: Literal["given"] = "given"
 
     @classmethod
     def labels_of(cls, recipe: FinetuningRecipe, examples: Sequence[RegressionExample]) -> list[str]:
@@ -195,8 +202,8 @@ class Regression(Task[RegressionExample]):
         texts = [Text(number, one.id, one.text, one.text_pair) for number, one in enumerate(examples)]
         return encode_texts(self.reader, texts)
 
-    def targets(self, examples: Sequence[RegressionExample], instances: Sequence[Instance]) -> Targets:
-        return [[examples[instance.example].score] for instance in instances]
+    def target(self, example: RegressionExample, instance: Instance) -> list[float]:
+        return [example.score]
 
     def head(self, width: int) -> nn.Module:
         return Layers(width, 1, self.recipe)
@@ -204,18 +211,12 @@ class Regression(Task[RegressionExample]):
     def loss(self, model: nn.Module, scores: Tensor, batch: Batch, targets: Tensor) -> Tensor:
         return nn.functional.mse_loss(scores.squeeze(-1), targets)
 
-    @property
-    def fixed_places(self) -> Literal["given"]:
-        """One place for each instance."""
-        return "given"
-
     def output(self, model: nn.Module, scores: Tensor, batch: Batch) -> Tensor:
         return scores.squeeze(-1)
 
-    def predictions(
-        self, examples: Sequence[RegressionExample], instances: Sequence[Instance], outputs: Values
-    ) -> list[float]:
-        return [float(score) for score in outputs]
+    def prediction(self, example: RegressionExample, parts: Parts[Instance]) -> float:
+        [(_, score)] = parts
+        return float(score)
 
 
 class Multilabel(Task[MultilabelExample]):
@@ -225,38 +226,33 @@ class Multilabel(Task[MultilabelExample]):
 
     kind = MultilabelExample
     key = "labels"
+    fixed_places: Literal["given"] = "given"
 
     @classmethod
     def labels_of(cls, recipe: FinetuningRecipe, examples: Sequence[MultilabelExample]) -> list[str]:
         """Return the labels in alphabetical order."""
-        classes = {label for _, labels in _labelled_texts(examples, recipe) for label in labels}
+        classes = {label for text in _labelled_texts(examples, recipe) for label in text.labels}
         if not classes:
             raise PubmillError("no training example has a label to learn; convert the dataset again")
         return sorted(classes)
 
     def encode(self, examples: Sequence[MultilabelExample]) -> Encoded:
-        return encode_texts(self.reader, [text for text, _ in _labelled_texts(examples, self.recipe)])
+        return encode_texts(self.reader, list(_labelled_texts(examples, self.recipe)))
 
-    def targets(self, examples: Sequence[MultilabelExample], instances: Sequence[Instance]) -> Targets:
+    def target(self, example: MultilabelExample, instance: TextInput) -> list[float]:
         """Return a number for each label: 1.0 if the unit has it, else 0.0."""
-        units = _labelled_texts(examples, self.recipe)
-        return [[float(label in labels) for label in self.labels] for _, labels in units]
+        return [float(label in instance.labels) for label in self.labels]
 
-    def prepare(self, examples: Sequence[MultilabelExample], instances: Sequence[Instance]) -> None:
+    def prepare(self, examples: Sequence[MultilabelExample], instances: Sequence[TextInput]) -> None:
         if self.recipe.loss == "weighted":
-            units = [labels for _, labels in _labelled_texts(examples, self.recipe)]
-            counts = Counter(label for labels in units for label in labels)
-            self.weights = torch.tensor(label_weights([counts[label] for label in self.labels], len(units)))
+            found = Counter(label for one in instances for label in one.labels)
+            counts = [found[label] for label in self.labels]
+            self.weights = torch.tensor(label_weights(counts, len(instances)))
 
     def loss(self, model: nn.Module, scores: Tensor, batch: Batch, targets: Tensor) -> Tensor:
         if self.weights is not None:
             self.weights = self.weights.to(scores.device)
         return multilabel_loss(scores, targets.view_as(scores), self.weights)
-
-    @property
-    def fixed_places(self) -> Literal["given"]:
-        """One place for each instance."""
-        return "given"
 
     def output(self, model: nn.Module, scores: Tensor, batch: Batch) -> Tensor:
         return scores > 0  # more likely than not
@@ -265,34 +261,25 @@ class Multilabel(Task[MultilabelExample]):
         """Return for each instance the probability of each label."""
         return scores.float().sigmoid()
 
-    def confidences(
-        self, examples: Sequence[MultilabelExample], instances: Sequence[Instance], probabilities: Values
-    ) -> list[dict[str, float]]:
+    def confidence(self, example: MultilabelExample, parts: Parts[TextInput]) -> dict[str, float]:
         """Return the probability of every label, whether predicted or not; the highest of the units."""
-        highest = [dict.fromkeys(self.labels, 0.0) for _ in examples]
-        for instance, values in zip(instances, probabilities, strict=True):
-            of = highest[instance.example]
+        highest = dict.fromkeys(self.labels, 0.0)
+        for _, values in parts:
             for label, value in zip(self.labels, values.flatten().tolist(), strict=True):
-                of[label] = max(of[label], value)
+                highest[label] = max(highest[label], value)
         return highest
 
-    def predictions(
-        self, examples: Sequence[MultilabelExample], instances: Sequence[Instance], outputs: Values
-    ) -> list[list[str]]:
-        """Return the union of the labels of each document's units."""
-        predicted: list[set[str]] = [set() for _ in examples]
-        for instance, present in zip(instances, outputs, strict=True):
-            predicted[instance.example].update(compress(self.labels, present.flatten().tolist()))
-        return [sorted(labels) for labels in predicted]
+    def prediction(self, example: MultilabelExample, parts: Parts[TextInput]) -> list[str]:
+        """Return the union of the labels of the document's units."""
+        present = (compress(self.labels, values.flatten().tolist()) for _, values in parts)
+        return sorted(set().union(*present))
 
 
-def _labelled_texts(
-    examples: Sequence[MultilabelExample], recipe: FinetuningRecipe
-) -> Iterator[tuple[Text, list[str]]]:
+def _labelled_texts(examples: Sequence[MultilabelExample], recipe: FinetuningRecipe) -> Iterator[Text]:
     """Yield the texts into which examples are divided, each with its labels."""
     for number, example in enumerate(examples):
         if recipe.unit == "document":
-            yield Text(number, example.id, example.text), example.labels
+            yield Text(number, example.id, example.text, labels=example.labels)
             continue
         if not example.sentences:
             raise PubmillError(
@@ -300,4 +287,4 @@ def _labelled_texts(
                 "set `unit` to document"
             )
         for one in example.sentences:
-            yield Text(number, example.id, example.text[one.start : one.end]), one.labels
+            yield Text(number, example.id, example.text[one.start : one.end], labels=one.labels)

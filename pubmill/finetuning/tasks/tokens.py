@@ -8,7 +8,7 @@ every word is seen and predicted. A mention divided by a cut keeps its labels: t
 it, and both parts form one mention when the windows are joined.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
@@ -21,7 +21,7 @@ from pubmill.examples.kinds import TokensExample
 from pubmill.finetuning.heads import BiLstm, ChainHead, Layers, LinearChain
 from pubmill.finetuning.inputs import Batch, Encoded, Instance
 from pubmill.finetuning.reader import Reader
-from pubmill.finetuning.tasks.task import Classification, Targets, Values
+from pubmill.finetuning.tasks.task import Classification, Parts
 from pubmill.messages.progress import report_progress
 from pubmill.recipes import FinetuningRecipe
 from pubmill.storage.privacy import label_of_process
@@ -30,13 +30,11 @@ SAMPLE = 300
 """Maximum number of training sentences in which misread words are counted."""
 MISREAD = 0.01
 """Greatest share of words whose subwords may differ from those in their sentence."""
-CUT = ("windows_split", "words_without_subword", "words_shortened")
-"""Names of the changes that `cut_into_windows` counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentenceWindow(Instance):
-    """Consecutive words of a sentence; `words`: index of each word, or of each labelled subword's word."""
+    """Consecutive words of a sentence; `words`: index of the word at each place."""
 
     words: list[int]
 
@@ -68,43 +66,22 @@ class Tokens(Classification[TokensExample]):
         return ["O", *sorted(possible), *later]
 
     def encode(self, examples: Sequence[TokensExample]) -> Encoded:
-        counts = dict.fromkeys(CUT, 0)
-        cut = cut_into_windows(self.reader, [example.words for example in examples], counts)
-        windows = [
-            self._window(number, words, subwords)
-            for number, (subwords, windows) in enumerate(cut)
-            for words in windows
-        ]
-        return Encoded(instances=windows, counts=counts)
+        return encode_sentences(self.reader, [example.words for example in examples], self._labelled)
 
-    def _window(self, sentence: int, words: list[int], subwords: list[list[int]]) -> SentenceWindow:
-        ids, segments = self.reader.framed([piece for word in words for piece in subwords[word]])
-        places: list[int] = []
-        owners: list[int] = []
-        at = len(self.reader.one.before)
-        for word in words:
-            end = at + len(subwords[word])
-            labelled = range(at, end)
-            if self.recipe.labelled_subwords == "first":
-                labelled = labelled[-1:] if self.reader.causal else labelled[:1]
-            places += labelled
-            owners += [word] * len(labelled)
-            at = end
-        return SentenceWindow(example=sentence, ids=ids, segments=segments, places=places, words=owners)
+    def _labelled(self, subwords: range) -> range:
+        if self.recipe.labelled_subwords != "first":
+            return subwords
+        return subwords[-1:] if self.reader.causal else subwords[:1]
 
-    def targets(self, examples: Sequence[TokensExample], instances: Sequence[SentenceWindow]) -> Targets:
+    def target(self, example: TokensExample, instance: SentenceWindow) -> list[float]:
         """Return the index of the label at each place."""
-        wanted = [
-            [self.places[label] for label in _convert_labels(example.labels, self.recipe.tagging)]
-            for example in examples
-        ]
-        targets: Targets = [[wanted[one.example][word] for word in one.words] for one in instances]
+        labels = _convert_labels(example.labels, self.recipe.tagging)
+        target: list[float] = [self.places[labels[word]] for word in instance.words]
         if self.recipe.labelled_subwords == "separate":
-            for window, row in zip(instances, targets, strict=True):
-                for place, (before, word) in enumerate(pairwise(window.words), 1):
-                    if word == before:
-                        row[place] = self.places[tagging.CONTINUATION]
-        return targets
+            for place, (before, word) in enumerate(pairwise(instance.words), 1):
+                if word == before:
+                    target[place] = self.places[tagging.CONTINUATION]
+        return target
 
     def prepare(self, examples: Sequence[TokensExample], instances: Sequence[SentenceWindow]) -> None:
         """Check how the words are read, and weight the labels by their frequency in the training data."""
@@ -156,30 +133,24 @@ class Tokens(Classification[TokensExample]):
         best = self.output(model, scores, batch).unsqueeze(-1)
         return _crf_layer(model).marginals(scores, batch.counts).gather(-1, best).squeeze(-1)
 
-    def confidences(
-        self, examples: Sequence[TokensExample], instances: Sequence[SentenceWindow], probabilities: Values
-    ) -> list[list[float]]:
+    def confidence(self, example: TokensExample, parts: Parts[SentenceWindow]) -> list[float]:
         """Return the probability of each word's label, at its first subword; 1 for a word without subwords,
         which is always "O"."""
-        confidences = [[1.0] * len(example.words) for example in examples]
-        for window, values in zip(instances, probabilities, strict=True):
+        confidence = [1.0] * len(example.words)
+        for window, values in parts:
             for word, value in reversed(list(zip(window.words, values.tolist(), strict=True))):
-                confidences[window.example][word] = value  # the first subword last
-        return confidences
+                confidence[word] = value  # the first subword last
+        return confidence
 
-    def predictions(
-        self, examples: Sequence[TokensExample], instances: Sequence[SentenceWindow], outputs: Values
-    ) -> list[list[str]]:
+    def prediction(self, example: TokensExample, parts: Parts[SentenceWindow]) -> list[str]:
         """Return BIO labels of every word; words without a subword are "O"."""
-        predicted: list[list[list[str]]] = [[[] for _ in example.words] for example in examples]
-        for window, best in zip(instances, outputs, strict=True):
+        subwords: list[list[str]] = [[] for _ in example.words]
+        for window, best in parts:
             for word, label in zip(window.words, best.tolist(), strict=True):
-                predicted[window.example][word].append(self.labels[label])
-        of_words = [[tagging.word_label(subwords) for subwords in one] for one in predicted]
-        words = [_convert_labels(labels, "bio") for labels in of_words]
-        if self.recipe.labelled_subwords != "separate":
-            return words
-        return [tagging.PredictedLabels(*both) for both in zip(words, predicted, strict=True)]
+                subwords[word].append(self.labels[label])
+        words = _convert_labels([tagging.word_label(labels) for labels in subwords], "bio")
+        separate = self.recipe.labelled_subwords == "separate"
+        return tagging.PredictedLabels(words, subwords) if separate else words
 
     def row(self, example: TokensExample, prediction: list[str] | None) -> dict[str, object]:
         row = super().row(example, prediction)
@@ -188,27 +159,40 @@ class Tokens(Classification[TokensExample]):
         return row
 
 
-def cut_into_windows(
-    reader: Reader, sentences: Sequence[list[str]], counts: dict[str, int]
-) -> Iterator[tuple[list[list[int]], list[list[int]]]]:
-    """Yield for each sentence the subwords of each word, at most as many as a window can hold, and the words
-    of each window; words without subwords are in none. Adds to the `counts` that `CUT` names."""
+def encode_sentences(
+    reader: Reader, sentences: Sequence[list[str]], read: Callable[[range], Sequence[int]]
+) -> Encoded:
+    """Return the windows of each sentence. `read`: which of a word's subwords are the window's places. A word
+    has at most as many subwords as a window can hold; words without subwords are in no window."""
     room = reader.room(pair=False)
-    for whole in reader.subwords_of_words(sentences):
+    counts = dict.fromkeys(("windows_split", "words_without_subword", "words_shortened"), 0)
+    windows: list[SentenceWindow] = []
+    for number, whole in enumerate(reader.subwords_of_words(sentences)):
         subwords = [pieces[:room] for pieces in whole]
-        windows: list[list[int]] = []
+        cut: list[list[int]] = []
         filled = room
         for word, pieces in enumerate(subwords):
             if pieces and filled + len(pieces) > room:
-                windows.append([])
+                cut.append([])
                 filled = 0
             if pieces:
-                windows[-1].append(word)
+                cut[-1].append(word)
                 filled += len(pieces)
-        counts["windows_split"] += len(windows) > 1
+        counts["windows_split"] += len(cut) > 1
         counts["words_without_subword"] += whole.count([])
         counts["words_shortened"] += sum(len(pieces) > room for pieces in whole)
-        yield subwords, windows
+        for words in cut:
+            ids, segments = reader.framed([piece for word in words for piece in subwords[word]])
+            places, owners, at = list[int](), list[int](), len(reader.one.before)
+            for word in words:
+                own = read(range(at, at + len(subwords[word])))
+                places += own
+                owners += [word] * len(own)
+                at += len(subwords[word])
+            windows.append(
+                SentenceWindow(example=number, ids=ids, segments=segments, places=places, words=owners)
+            )
+    return Encoded(instances=windows, counts=counts)
 
 
 def _convert_labels(labels: Sequence[str], scheme: tagging.Scheme) -> list[str]:

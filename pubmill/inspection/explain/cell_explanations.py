@@ -1,13 +1,12 @@
-"""Explain a table cell: its runs, their recipes, data and weights, and the sources of those."""
+"""Explain a table cell: its runs, their recipes, data and weights, and the sources of those, down to source
+files, as far as the results folder records them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
-from pubmill.inspection.explain import origins
-from pubmill.inspection.explain.origins import Account
 from pubmill.inspection.explain.table_statements import WeighedStatement, fact_statements, weighed
 from pubmill.messages import commands
 from pubmill.messages.wording import unknown
@@ -15,20 +14,27 @@ from pubmill.metrics.records import read_record
 from pubmill.recipes import FinetuningRecipe
 from pubmill.recipes.fact_tables import FactSource, FactTableRow
 from pubmill.recipes.finetuning import keys_in_use
+from pubmill.recipes.models import LocalWeights, PretrainedWeights, RandomWeights
+from pubmill.recipes.reading import as_values
 from pubmill.recipes.tables import Column, Difference, Row, TableRecipe
+from pubmill.report.study_report import read_log, read_sources
 from pubmill.specs.cell_sources import AffectedCells
 from pubmill.specs.fidelity import recipe_defaults
 from pubmill.stages import Graph, published_values
 from pubmill.stages.pipelines import OFF_THE_SHELF
 from pubmill.storage.files import read_json
 from pubmill.storage.names_in_paths import run_of
-from pubmill.storage.result_paths import RunKey, manifest_of
+from pubmill.storage.result_paths import DIAGNOSIS, RELATIVE, STATE, STATISTICS, Paths, RunKey, manifest_of
 from pubmill.tables.aggregation import finished_table, machine
 from pubmill.tables.cells import Table
 from pubmill.tables.fact_cells import build as build_facts
 from pubmill.tables.fact_cells import read_artefacts, read_facts
 from pubmill.tables.rows_and_columns import find_unique, label_and_key, matching_items
 
+Account = dict[str, Any]
+"""Name -> a value, a list, or another account; missing items have a note as their value."""
+NOT_THERE = "not there"
+SOURCE = ("url", "sha256", "bytes", "origin", "retrieved")
 KEPT_FIELDS = {
     "split", "collapsed", "dev_score", "dev_split", "max_length", "seconds", "commit", "python", "packages",
     "versions", "recipe", "data_sha256", "trained_on_sha256", "model_sha256", "scored_with",
@@ -55,7 +61,7 @@ class CellRun:
     facts: Account
 
 
-@dataclass(frozen=True)
+@dataclass
 class Explanation:
     """A cell and everything that it depends on.
 
@@ -133,11 +139,14 @@ def explain(explainer: Explainer, table: str, row: str, column: str) -> Explanat
     if not fit(row, column) and fit(column, row):
         row, column = column, row  # papers print tables in both orientations
     found = find_unique("row", row, rows, _own_key), find_unique("column", column, recipe.columns, _own_key)
+    made = refused = None
     try:
         made = table_of_cell(recipe, *found, explainer.published(table), explainer.results)
     except PubmillError as error:
-        return replace(_explain_cell(explainer, table, recipe, None, *found), refused=str(error))
-    return _explain_cell(explainer, table, recipe, made, *found)
+        refused = str(error)
+    shown = _explain_cell(explainer, table, recipe, made, *found)
+    shown.refused = refused
+    return shown
 
 
 def missing_name(graph: Graph, table: str, name: str) -> str:
@@ -174,52 +183,66 @@ def _explain_cell(
     behind = behind or [(row, columns[name]) for name in column.sources]
     titles = label_and_key(row.key, row.label), label_and_key(column.key, column.label)
     places = {f"{column.key}/{row.key}", f"{column.key}/", f"/{row.key}"}
-    reasons = [reason.text for reason in recipe.reasons if not places.isdisjoint(reason.cells)]
+    reasons = tuple(reason.text for reason in recipe.reasons if not places.isdisjoint(reason.cells))
     value = cell.model_dump(exclude={"seeds", "copied_from", "minus"}) if cell else {}
-    value = {"metric": row.metric, **value}
-    shown = Explanation(table, *titles, recipe.scale, value, reasons=tuple(reasons))
+    shown = Explanation(table, *titles, recipe.scale, {"metric": row.metric, **value}, reasons=reasons)
     if not is_part:
         cells = {(table, of.key, one.key) for one, of in behind or [(row, column)]}
         graph = explainer.graph
         affected = AffectedCells(graph.specs, {table: graph.table_models.columns(table)})
-        shown = replace(shown, statements=weighed(explainer.specs, affected, cells))
+        shown.statements = weighed(explainer.specs, affected, cells)
     if origin := recipe.copied.get(f"{column.key}/{row.key}"):
-        return replace(shown, parts=(explain(explainer, origin.table, origin.row, origin.column),))
-    difference = _difference_of(recipe, row)
-    if behind or difference:
-        parts = tuple(_explain_cell(explainer, table, recipe, made, *part, is_part=True) for part in behind)
-        if difference:
-            of, minus = _row_of(recipe, difference.of), difference.minus.get(column.key)
-            parts = (_explain_cell(explainer, table, recipe, made, of, column),)
-            parts += (explain(explainer, minus.table, minus.row, minus.column),) if minus else ()
-        lacking = tuple(dict.fromkeys(file for part in parts for file in part.lacking))
-        steps = dict.fromkeys(step for part in parts if not part.lacking for step in part.to_do)
-        made_by = (explainer.command(table, () if behind else lacking),) if lacking else ()
-        return replace(shown, parts=parts, lacking=lacking, to_do=(*made_by, *steps))
-    paths = recipe.records.get(column.key, {}).get(row.key, ())
-    return replace(shown, **_cell_origins(explainer, table, recipe, row, column, paths))
+        shown.parts = (explain(explainer, origin.table, origin.row, origin.column),)
+        return shown
+    if difference := _difference_of(recipe, row):
+        of, minus = _row_of(recipe, difference.of), difference.minus.get(column.key)
+        shown.parts = (_explain_cell(explainer, table, recipe, made, of, column),)
+        shown.parts += (explain(explainer, minus.table, minus.row, minus.column),) if minus else ()
+    elif behind:
+        parts = (_explain_cell(explainer, table, recipe, made, *part, is_part=True) for part in behind)
+        shown.parts = tuple(parts)
+    else:
+        _add_runs(explainer, shown, recipe, row, column)
+        return shown
+    shown.lacking = tuple(dict.fromkeys(file for part in shown.parts for file in part.lacking))
+    steps = dict.fromkeys(step for part in shown.parts if not part.lacking for step in part.to_do)
+    made_by = (explainer.command(table, () if behind else shown.lacking),) if shown.lacking else ()
+    shown.to_do = (*made_by, *steps)
+    return shown
 
 
-def _cell_origins(
-    explainer: Explainer, table: str, recipe: TableRecipe, row: Row, column: Column, paths: Sequence[str]
-) -> dict[str, Any]:
-    """Return runs, recipe, data and weights of a cell that has, or should have, runs of its own."""
-    graph = explainer.graph
-    runs = tuple(_cell_run(explainer, path, row.metric) for path in paths)
+def _add_runs(
+    explainer: Explainer, shown: Explanation, recipe: TableRecipe, row: Row, column: Column
+) -> None:
+    """Add runs, recipe, data and weights of a cell that has, or should have, runs of its own."""
+    graph, paths = explainer.graph, recipe.records.get(column.key, {}).get(row.key, ())
+    shown.runs = tuple(_cell_run(explainer, path, row.metric) for path in paths)
+    shown.lacking = tuple(run.file for run in shown.runs if not run.facts)
     own = recipe.datasets.get(f"{column.key}/{row.key}")
     data = (own,) if own else row.folds or ((row.dataset,) if row.dataset else ())
-    known = tuple(origins.dataset_account(graph, name) for name in data if name in graph.specs.datasets)
-    named = run_of(paths[0]).run.model if paths else column.model
-    model = named if named in graph.specs.models else None
-    lacking = [run.file for run in runs if not run.facts]
-    return {
-        "runs": runs,
-        "data": known,
-        "weights": origins.weights_account(graph, model) if model else None,
-        "lacking": tuple(lacking),
-        "to_do": _missing_file_commands(explainer, table, row, column, lacking, bool(paths)),
-        **_run_settings(graph, paths, model, runs),
+    shown.data = tuple(dataset_account(graph, name) for name in data if name in graph.specs.datasets)
+    model = run_of(paths[0]).run.model if paths else column.model
+    if model in graph.specs.models:
+        shown.weights = weights_account(graph, model)
+    if not paths:
+        shown.to_do = (_step_to_runs(explainer, shown.table, row, column),)
+        return
+    if shown.lacking:
+        shown.to_do = (explainer.command(shown.table, shown.lacking),)
+    run, folder = run_of(paths[0]).run, str(Path(graph.results, paths[0]).parent)
+    shown.setting = {"protocol": run.protocol, "setting": run.setting, "folder": folder}
+    shown.recipe = next((one.facts["recipe"] for one in shown.runs if one.facts), None)
+    if run.protocol == OFF_THE_SHELF or shown.weights is None:
+        return
+    defaults = recipe_defaults(FinetuningRecipe)  # the recipe: of a record, or as the runs are planned
+    values = defaults | graph.runs.recipe(run) | (shown.recipe or {})
+    used = keys_in_use(values, graph.specs.datasets[run.dataset].task) & values.keys()
+    shown.recipe = {
+        one.name: values[one.name]
+        for one in fields(FinetuningRecipe)
+        if one.name in used and not (one.name in SWITCHES and values[one.name] == defaults.get(one.name))
     }
+    shown.search = _search_account(graph, run)
 
 
 def _cell_run(explainer: Explainer, path: str, metric: str) -> CellRun:
@@ -231,27 +254,6 @@ def _cell_run(explainer: Explainer, path: str, metric: str) -> CellRun:
     score = 100 * record.metrics[metric] if record.metrics and metric in record.metrics else None
     facts = {**record.model_dump(include=KEPT_FIELDS), "machine": machine(record.hardware)}
     return CellRun(path, run.dataset, seed, score, record.failed, facts)
-
-
-def _run_settings(graph: Graph, paths: Sequence[str], model: str | None, runs: Sequence[CellRun]) -> Account:
-    """Return protocol, setting, resolved recipe, and where its hyper-parameters were chosen."""
-    if not paths:
-        return {}
-    run = run_of(paths[0]).run
-    folder = str(Path(graph.results, paths[0]).parent)
-    place = {"setting": {"protocol": run.protocol, "setting": run.setting, "folder": folder}}
-    resolved = next((run.facts["recipe"] for run in runs if run.facts), None)
-    if run.protocol == OFF_THE_SHELF or model is None:
-        return place | {"recipe": resolved}
-    defaults = recipe_defaults(FinetuningRecipe)  # the recipe: of a record, or as the runs are planned
-    values = defaults | graph.runs.recipe(run) | (resolved or {})
-    used = keys_in_use(values, graph.specs.datasets[run.dataset].task) & values.keys()
-    recipe = {
-        one.name: values[one.name]
-        for one in fields(FinetuningRecipe)
-        if one.name in used and not (one.name in SWITCHES and values[one.name] == defaults.get(one.name))
-    }
-    return place | {"recipe": recipe, "search": _search_account(graph, run)}
 
 
 def _search_account(graph: Graph, run: RunKey) -> Account | None:
@@ -277,24 +279,19 @@ def _search_account(graph: Graph, run: RunKey) -> Account | None:
     return account | {key: chosen.get(key) for key in ("chosen", "mean_dev", "failed")}
 
 
-def _missing_file_commands(
-    explainer: Explainer, table: str, row: Row, column: Column, lacking: Sequence[str], expected: bool
-) -> tuple[str, ...]:
-    if lacking:
-        return (explainer.command(table, lacking),)
-    if expected:
-        return ()
+def _step_to_runs(explainer: Explainer, table: str, row: Row, column: Column) -> str:
+    """Return what to do for runs of a cell, of which the study has none."""
     graph, study = explainer.graph, explainer.graph.study
     if column.model not in graph.specs.models:
-        return (f"write specs/models/{column.model or column.key}.yaml",)
+        return f"write specs/models/{column.model or column.key}.yaml"
     wider = []
     if study.models is not None and column.model not in study.models:
         wider.append(f"models=[{', '.join([*study.models, column.model])}]")
     if study.datasets is not None and row.dataset and row.dataset not in study.datasets:
         wider.append(f"datasets=[{', '.join([*study.datasets, row.dataset])}]")
     if wider:
-        return (explainer.command(table, (), wider),)
-    return (commands.pubmill("doctor", *commands.verb_options(explainer.configfiles, explainer.settings)),)
+        return explainer.command(table, (), wider)
+    return commands.pubmill("doctor", *commands.verb_options(explainer.configfiles, explainer.settings))
 
 
 def _explain_fact(explainer: Explainer, table: str, row: str, column: str) -> Explanation:
@@ -308,19 +305,20 @@ def _explain_fact(explainer: Explainer, table: str, row: str, column: str) -> Ex
         source = FactSource(lacking="not made yet")
     alone = replace(found_row, sources={found_column.key: source})
     recipe = replace(recipe, rows=(alone,), columns=(found_column,))
-    published = read_facts(Path(published_values(table, explainer.specs)), recipe)
+    published = read_facts(explainer.published(table), recipe)
     place = [alone.published, found_column.published, found_column.kind]
     own = (published[["subject", "fact", "kind"]] == place).all(axis=1)
     made = build_facts(recipe, published[own], read_artefacts(recipe, explainer.results))
-    known = recipe.subjects == "datasets" and alone.subject in graph.specs.datasets
     titles = label_and_key(alone.subject, alone.label), label_and_key(found_column.key, found_column.label)
     value = made.cells[alone.subject][found_column.key].model_dump()
     shown = Explanation(table, *titles, recipe.scale, value, lacking=tuple(lacking))
-    data = (origins.dataset_account(graph, alone.subject),) if known else ()
-    to_do = (explainer.command(table, lacking),) if lacking else ()
     spec = graph.specs.fact_tables[table]
-    statements = fact_statements(explainer.specs, graph.specs, spec, {alone.subject})
-    return replace(shown, data=data, to_do=to_do, statements=statements)
+    shown.statements = fact_statements(explainer.specs, graph.specs, spec, {alone.subject})
+    if recipe.subjects == "datasets" and alone.subject in graph.specs.datasets:
+        shown.data = (dataset_account(graph, alone.subject),)
+    if lacking:
+        shown.to_do = (explainer.command(table, lacking),)
+    return shown
 
 
 def _rows_behind(recipe: TableRecipe, row: Row) -> tuple[str, ...]:
@@ -355,3 +353,112 @@ def table_of_cell(recipe: TableRecipe, row: Row, column: Column, published: Path
     others = {name: other for name, other in recipe.others.items() if name in used}
     narrow = replace(recipe, records=records, copied=copied, differences=differences, others=others)
     return finished_table(narrow, published, results)
+
+
+def _content(file: str) -> Account:
+    """Return the content of a JSON file, empty if it is not there."""
+    return dict(read_json(Path(file))) if Path(file).is_file() else {}
+
+
+def dataset_account(graph: Graph, dataset: str) -> Account:
+    """A dataset: terms, counts and hashes of its examples, each source file."""
+    spec, card = graph.specs.datasets[dataset], _content(graph.paths.card(dataset))
+    sources: Account = {}
+    for role, file in graph.datasets.inputs(dataset).items():
+        content = _content(graph.paths.source_record(file))
+        sources[role] = {key: content.get(key) for key in SOURCE} if content else NOT_THERE
+    return {
+        "dataset": dataset,
+        "access": spec.access,
+        "licence": spec.licence,
+        "converter": spec.converter,
+        "counts": card.get("counts", NOT_THERE),
+        "examples sha256": card.get("examples_sha256", NOT_THERE),
+        "sources": sources,
+    }
+
+
+def weights_account(graph: Graph, model: str) -> Account:
+    """Describe a model's weights: the release, or the recipe, corpus and vocabulary behind them."""
+    weights = graph.models.weights(model)
+    stated = {key: one for key, one in as_values(weights).items() if one is not None or key == "revision"}
+    account = {"model": model, **stated, **graph.models.pin(model)}
+    if isinstance(weights, LocalWeights):
+        account["folder"] = graph.folders.find(weights.local) or NOT_THERE
+    if isinstance(weights, PretrainedWeights):
+        account |= _recipe_account(graph, weights.recipe, weights.step)
+    elif isinstance(weights, RandomWeights):
+        spec = graph.specs.pretraining[weights.recipe]
+        network = spec.recipe.architecture
+        sizes = as_values(network)
+        if network.family != "modernbert":
+            del sizes["rotary"]  # which only a ModernBERT has
+        account |= {"architecture": sizes, "vocabulary": _vocabulary_account(graph, spec.vocab)}
+    return account
+
+
+def _recipe_account(graph: Graph, recipe: str, step: int) -> Account:
+    """Describe a pretraining up to a checkpoint: initial weights, corpus, vocabulary and teacher."""
+    spec = graph.specs.pretraining[recipe]
+    state = _content(graph.paths.checkpoint(recipe, step, STATE))
+    training: Account = {}
+    if state:  # tokens, loss, time and machine, from the checkpoint's own state and log
+        log = read_log(Path(graph.paths.checkpoint(recipe, step, "log.jsonl")))
+        training = {"step": state["step"], "tokens": state["tokens"], "loss": log[-1]["loss"]}
+        training |= {"seconds": state["seconds"], "machine": machine(state["hardware"])}
+        training |= {key: state.get(key) for key in ("commit", "python", "packages")}
+    account: Account = {
+        "checkpoint": RELATIVE.checkpoint(recipe, step),
+        "training": training or NOT_THERE,
+        "values": state.get("recipe") if state else as_values(spec.recipe),
+        "corpus": _corpus_account(graph, spec.corpus),
+        "vocabulary": _vocabulary_account(graph, spec.vocab),
+    }
+    if spec.start and spec.start.model:
+        account["began with"] = weights_account(graph, spec.start.model)
+    elif spec.start and spec.start.recipe and spec.start.step:
+        account["began with"] = _recipe_account(graph, spec.start.recipe, spec.start.step)
+    if spec.teacher:
+        account["teacher"] = weights_account(graph, spec.teacher)
+    return account
+
+
+def _corpus_account(graph: Graph, corpus: str) -> Account:
+    """Counts of a corpus, and its source files by folder."""
+    figures = _content(graph.paths.corpus(corpus, STATISTICS))
+    kept = ("documents", "words", "bytes", "parsed", "rejected")
+    counts = {key: figures[key] for key in kept if key in figures} or NOT_THERE
+    account = {"corpus": corpus, "counts": counts}
+    try:
+        files = [shard.file for shard in graph.corpora.shards(corpus)]
+    except PubmillError as error:
+        return {**account, "sources": f"not known: {error}"}
+    return {**account, "sources": source_folders(Path(graph.results), files)}
+
+
+def source_folders(results: Path, files: Iterable[str]) -> Any:
+    """Source files by folder; a folder of many files has one digest for all."""
+    records = [RELATIVE.source_record(Paths(results).below(file)) for file in files]
+    there = [record for record in records if (results / record).is_file()]
+    folders: Account = {
+        one.name: {
+            "files": one.count,
+            "bytes": one.bytes,
+            "retrieved": one.retrieved,
+            "origin": ", ".join(one.origins),
+            "sha256 of the list": one.sha256,
+            **{str(file["name"]): {key: file[key] for key in SOURCE} for file in one.files},
+        }
+        for one in read_sources(results, there)
+    }
+    lacking = len(records) - len(there)
+    return folders | ({NOT_THERE: f"{lacking} of {len(records)} files"} if lacking else {})
+
+
+def _vocabulary_account(graph: Graph, vocab: str) -> Account:
+    """Return what a vocabulary's diagnosis reports."""
+    diagnosis = _content(graph.paths.vocab(vocab, DIAGNOSIS))
+    kept = ("size", "documents", "words", "subwords_per_word")
+    spec = graph.specs.vocabs[vocab].model_dump(include={"kind", "corpus", "model"}, exclude_none=True)
+    facts = {key: diagnosis[key] for key in kept if key in diagnosis}
+    return {"vocabulary": vocab, **spec, **(facts or {"diagnosis": NOT_THERE})}

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.cli.dry_runs import stand_in
+from pubmill.cli.run_requests import stand_in
 from pubmill.stages.user_folders import Digests
 
 

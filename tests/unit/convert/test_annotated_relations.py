@@ -135,10 +135,10 @@ def test_relations_of_other_than_two_arguments_are_refused(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"negative": ""}, "the converter needs the option `negative`"),
-        ({"labels": []}, "the converter needs the option `labels`"),
-        ({"pairs": []}, r"option `pairs` must be a list of \[TYPE, TYPE\]"),
-        ({"pairs": [["Gene", "Gene"], ["Gene"]]}, "option `pairs` must be a list"),
+        ({"negative": None}, "negative: "),
+        ({"labels": None}, "labels: "),
+        ({"pairs": "Gene"}, "pairs: "),
+        ({"pairs": [["Gene", "Gene"], ["Gene"]]}, r"pairs\.1"),
     ],
 )
 def test_missing_options_are_named(tmp_path: Path, options: dict[str, Any], message: str) -> None:

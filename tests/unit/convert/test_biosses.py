@@ -39,10 +39,8 @@ def test_pairs_come_in_the_order_of_the_list_with_the_mean_of_the_ratings(tmp_pa
     [
         ("3.8", "3.6", r"dev\.tsv:3: pair 1 has the score '3.6', but the mean of its annotators is 3.8"),
         ("3.8", "high", r"dev\.tsv:3: pair 1 has the score 'high'"),
-        ("Two cells.\t", "Two cats.\t",
-         r"dev\.tsv:3: the sentence 'Two cats.' is not that of the file of ra"),
-        ("2\tA\tB\t0.0", "3\tA\tB\t0.0", r"dev\.tsv:2: the pair 3 is not in the file of ratings"),
-        ("2\tA\tB\t0.0\n", "2\tA\tB\t0.0\n2\tA\tB\t0.0\n", r"dev\.tsv:3: .* second time"),
+        ("Two cells.\t", "Two cats.\t", r"dev\.tsv:3: the pair 1 does not have these sentences in the file"),
+        ("2\tA\tB\t0.0", "3\tA\tB\t0.0", r"dev\.tsv:2: the pair 3 does not have these sentences"),
         ("\t0.0", "", r"dev\.tsv:2: expected 4 columns"),
         ("sent1", "text", r"dev\.tsv:1: expected the headings pair_id<TAB>sent1"),
         ("\t4\t4\t3", "\t4\t5\t3", r"ratings\.tsv:2: expected scores from 0 to 4, found '4 5 3 4 4'"),

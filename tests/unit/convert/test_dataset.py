@@ -273,3 +273,9 @@ def test_a_converter_of_ones_own_is_a_source(tmp_path: Path) -> None:
         (tmp_path / "mine.py").write_text(text)
         with pytest.raises(PubmillError, match=message):
             convert(recipe, inputs, tmp_path / "out")
+    (tmp_path / "mine.py").write_text(OWN.replace("str(number)", '"Tirso"'))
+    message = (
+        r"own, train: example number 1, .* expected an id of at most 40 .* found <5 characters, not shown"
+    )
+    with pytest.raises(PubmillError, match=message):
+        convert(replace(recipe, access="credentialed"), inputs, tmp_path / "out")

@@ -75,8 +75,8 @@ def test_pairs_with_their_mentions(convert: Reader, left_out: Counter[str]) -> N
     assert left_out == {
         "mentions_in_pieces": 1, "texts_of_displaced_mentions": 0, "interactions_without_type": 0,
     }  # fmt: skip
-    with pytest.raises(PubmillError, match=r"Some drug\.xml:1: expected a <document>, found <sentence>$"):
-        convert(content=b'<sentence id="D1.s0" text="No drug."/>')
+    with pytest.raises(PubmillError, match=r"Some drug\.xml:1: expected <sentence> .* found <entity>"):
+        convert(content=b'<sentence id="D1.s0" text="No drug."><entity/></sentence>')
 
 
 def test_of_a_mention_in_pieces_the_first_alone(convert: Reader, left_out: Counter[str]) -> None:
@@ -104,7 +104,7 @@ def test_interactions_without_type_and_displaced_mentions_are_counted(
 
 
 WRONG = [
-    ("38-40", "38-44", r":6: expected charOffset .* within the 44 characters of D1\.s0; found '38-44'"),
+    ("38-40", "38-44", r":6: expected charOffset .* within the 44 characters of the sentence; found '38-44'"),
     ("38-40", "40-38", r":6: expected charOffset"),
     ("38-40", "x-40", r":6: expected charOffset"),
     ("11-15;26-31", "26-31;11-15", r":4: expected charOffset"),
@@ -113,7 +113,6 @@ WRONG = [
     ('e2="D1.s0.e2"', 'e2="D1.s0.e9"', r":8: the pair D1\.s0\.p1 has 'D1\.s0\.e0' and 'D1\.s0\.e9'"),
     ('e2="D1.s0.e2"', 'e2="D1.s0.e0"', r":8: the pair D1\.s0\.p1 has 'D1\.s0\.e0' and 'D1\.s0\.e0'"),
     ('e2="D1.s0.e2" ', "", r":8: <pair> has no e2"),
-    ('id="D1.s0.p1"', 'id="D1.s0.p0"', r":8: a second pair D1\.s0\.p0"),
     ('"advise"', '"none"', r":8: expected ddi="),
     ('ddi="false"', 'ddi="false" type="int"', r":7: expected ddi="),
     ('ddi="false"', 'ddi="maybe"', r":7: expected ddi="),
@@ -135,7 +134,6 @@ def test_another_form_is_refused(convert: Reader, old: str, new: str, message: s
     ("listed", "message"),
     [
         ("train_dataset/c.xml", r"train_files\.tsv:1: .*ddi\.zip has no file C/train/c\.xml"),
-        ("train_dataset/b.xml\ntrain_dataset/b.xml", r"train_files\.tsv:2: .* listed for the second time"),
         ("test_dataset/b.xml", r"train_files\.tsv:1: expected train_dataset/\.\.\.\.xml"),
         ("train_dataset/b.xml\n\ntrain_dataset/c.xml", r"train_files\.tsv:2: expected train_dataset"),
     ],
@@ -185,7 +183,7 @@ def test_a_file_that_stands_in_the_archive_twice(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"folders": {}}, {"folders": None}, {"displaced": "D1.s0"}, {"other": 1}, {"pieces": "all"}]
+    "options", [{"folders": None}, {"displaced": "D1.s0"}, {"other": 1}, {"pieces": "all"}]
 )
 def test_options_are_checked(convert: Reader, options: dict[str, Any]) -> None:
     with pytest.raises(PubmillError, match="option"):

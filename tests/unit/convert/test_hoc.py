@@ -12,7 +12,6 @@ from pubmill.convert.hoc import read, write
 from pubmill.convert.source_files import ConverterInput
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import LabelledSentence, MultilabelExample
-from tests.clinical import pack
 
 ARCHIVE = {
     "Hoc-1/README.md": "Read me.",
@@ -67,7 +66,6 @@ def test_the_published_form_has_a_row_a_sentence(tmp_path: Path) -> None:
     ("listed", "changed", "message"),
     [
         ("11.txt,33.txt", {}, r"no text or no labels of 33, which .*dev\.tsv names"),
-        ("11.txt,11.txt", {}, r"dev\.tsv: expected distinct PMIDs.*number 2 is '11.txt'"),
         ("11.txt,a", {}, "number 2 is 'a'"),
         ("", {}, "number 1 is ''"),
         ("11", {"labels_11": "<  < "}, "labels/11.txt: labels of 2 sentences, but the text has 3"),
@@ -81,12 +79,3 @@ def test_the_published_form_has_a_row_a_sentence(tmp_path: Path) -> None:
 def test_contradictions_are_named(tmp_path: Path, listed: str, changed: dict[str, str], message: str) -> None:
     with pytest.raises(PubmillError, match=message):
         convert(tmp_path, listed, **changed)
-
-
-def test_a_member_that_stands_in_two_folders_is_refused(tmp_path: Path) -> None:
-    members = {"Hoc-1/text/11.txt": "One .\n", "Hoc-2/text/11.txt": "Two .\n"}
-    path = pack(tmp_path / "hoc.tar.gz", members)
-    (tmp_path / "dev.tsv").write_text("11.txt")
-    with pytest.raises(PubmillError) as caught:
-        list(read(ConverterInput("dev", {"archive": path, "dev": tmp_path / "dev.tsv"}, {}, Counter())))
-    assert str(caught.value) == f"{path}: text/11.txt is there twice"

@@ -82,14 +82,10 @@ def with_answer(**changes: Any) -> Callable[[Any], None]:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (with_answer(answer_start=20), r"q1: the answer 'Temo' is not .* character 20, which has 'emo:'"),
-        (with_answer(text="temo"), r"question q1: the answer 'temo'"),
-        (with_answer(answer_start=9999), r"question q1: .* character 9999, which has ''"),
         (with_answer(answer_start=-4), r"data.0.paragraphs.0.qas.0.answers.0.answer_start: .*greater"),
         (with_answer(answer_start="19"), r"answers.0.answer_start: .*valid integer"),
         (with_answer(answer_start=19.0), r"answers.0.answer_start: .*valid integer"),
         (with_answer(text=""), r"answers.0.text: .*at least 1 character"),
-        (lambda found: first(found).update(id="q2"), r"question q2 occurs for the second time"),
         (lambda found: first(found).update(id=""), r"qas.0.id: .*at least 1 character"),
         (lambda found: first(found).update(is_impossible=True), r"q1 has 2 answers but is marked as imp"),
         (lambda found: first(found).update(answers=[]), r"q1 has 0 answers but is marked as possible"),
@@ -132,23 +128,10 @@ def test_options_are_unknown_and_licensed_text_is_not_shown(tmp_path: Path) -> N
     with pytest.raises(PubmillError, match="no options"):
         list(squad.read(ConverterInput("dev", {"dev": tmp_path}, {"version": "1.1"}, Counter())))
     content = document()
-    first(content)["answers"][0]["text"] = "Tirso"
+    first(content).update(id="Tirso", answers=[])
     with withholding(True), pytest.raises(PubmillError) as error:
         read(tmp_path / "a.json", content)
-    assert "q1" in str(error.value)
-    assert "Tirso" not in str(error.value)
-    assert "Temo" not in str(error.value)
-
-
-@pytest.mark.parametrize("planted", ["Tirso", "Tirso 1", "a" * 40 + "1"])
-def test_a_licensed_id_must_be_an_identifier(tmp_path: Path, planted: str) -> None:
-    content = document()
-    content["data"][1]["paragraphs"][0]["qas"][0]["id"] = planted
-    message = r"data\.1\.paragraphs\.0\.qas\.0\.id: expected an id of at most 40"
-    with withholding(True), pytest.raises(PubmillError, match=message) as error:
-        read(tmp_path / "a.json", content)
-    assert planted not in str(error.value)
-    assert len(read(tmp_path / "a.json", content)[0]) == 3
+    assert "Tirso" not in str(error.value) and "possible" in str(error.value)
 
 
 def written(examples: list[SpanExample], version: str) -> Any:

@@ -13,10 +13,9 @@ from torch import Tensor
 from pubmill.errors import PubmillError
 from pubmill.finetuning import predicting, trainer
 from pubmill.finetuning.encoders import load_encoder
-from pubmill.finetuning.parameter_groups import GroupedAdam
 from pubmill.finetuning.predicting import ON_TENSOR_CORES, PLAIN, tokens_at_once
 from pubmill.finetuning.tasks.texts import Sequences
-from pubmill.finetuning.weight_updates import RecordableAdam
+from pubmill.finetuning.weight_updates import GroupedAdam, RecordableAdam
 from pubmill.recipes import FinetuningRecipe
 from tests.gpu.finetuning_cases import RECIPES
 from tests.unit.finetuning.fake_graphs import FakeRecorder, assert_close, learnt, on_gpu, refuse

@@ -9,8 +9,8 @@ import pytest
 from torch import Tensor
 
 from pubmill.finetuning import trainer
-from pubmill.finetuning.parameter_groups import GroupedAdam, schedule
 from pubmill.finetuning.tasks.tokens import Tokens
+from pubmill.finetuning.weight_updates import GroupedAdam, schedule
 from tests.gpu.finetuning_cases import RECIPES as CASES
 from tests.unit.finetuning.fake_graphs import learnt
 

@@ -102,7 +102,7 @@ def test_words_that_cannot_be_read_whole_are_counted(tiny: Path) -> None:
     one = sentence("bacodi bacodifu \u200d ge", (1, 2, "A"), (2, 3, "B"))
     encoded = of.encode([one])
     windows: Any = encoded.instances
-    assert [window.words for window in windows] == [[0], [1], [3]]
+    assert [window.words for window in windows] == [[0, 0], [1, 1], [3, 3]]
     assert [len(window.ids) for window in windows] == [5, 5, 3]
     assert encoded.counts == {
         "windows_split": 1,

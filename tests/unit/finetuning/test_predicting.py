@@ -12,8 +12,8 @@ from pubmill.finetuning import encoders, predicting
 from pubmill.finetuning.encoders import (
     UNLIMITED,
     load_encoder,
-    load_encoder_and_pooler,
     load_encoder_tokenizer,
+    read_encoder,
 )
 from pubmill.finetuning.finetuning_job import read_split
 from pubmill.finetuning.heads import TaskModel
@@ -127,7 +127,7 @@ def test_batches_are_padded_to_a_multiple_within_the_positions(
 @pytest.mark.parametrize(("device", "attention"), [("cpu", "blocks"), ("cuda", "sdpa")])
 def test_attention_is_in_blocks_on_a_processor_alone(tiny: Path, device: str, attention: str) -> None:
     """An encoder for a GPU is still on the processor after it has been read."""
-    encoder, pooler = load_encoder_and_pooler(tiny, 0.1, torch.device(device))
+    encoder, pooler = read_encoder(tiny, 0.1, torch.device(device))
     assert encoder.config._attn_implementation == attention and encoder.device == CPU
     assert pooler is not None
 

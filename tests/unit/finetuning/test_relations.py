@@ -10,7 +10,7 @@ import torch
 
 from pubmill.examples.kinds import Entity, SequenceExample, read_examples, write_examples
 from pubmill.finetuning.finetuning_job import FinetuningJob
-from pubmill.finetuning.heads import SequenceBiLstm
+from pubmill.finetuning.heads import BiLstm
 from pubmill.finetuning.inputs import Instance, collate
 from pubmill.finetuning.run import finetune
 from tests.unit.finetuning.toy_relations import (
@@ -155,7 +155,7 @@ def last_state(rows: torch.Tensor, weights: dict[str, torch.Tensor], direction: 
 def test_a_relation_is_read_off_the_last_state_of_each_direction(models: dict[str, Path]) -> None:
     """After the last token from the left and the first one from the right; instances in any order."""
     torch.manual_seed(3)
-    head = SequenceBiLstm(6, 2, replace(RECIPE, **{**BILSTM, "head_sizes": [4]})).eval()
+    head = BiLstm(6, 2, replace(RECIPE, **{**BILSTM, "head_sizes": [4]}), whole=True).eval()
     instances = [
         Instance(example=0, ids=[0] * length, segments=None, places=list(range(length)))
         for length in (3, 5, 1)

@@ -13,7 +13,7 @@ from pubmill.errors import PubmillError
 from pubmill.finetuning.encoders import embeddings, layers, load_encoder, prepare_encoder
 from pubmill.finetuning.heads import Layers, TaskModel
 from pubmill.finetuning.inputs import Batch
-from pubmill.finetuning.parameter_groups import GroupedAdam, schedule
+from pubmill.finetuning.weight_updates import GroupedAdam, schedule
 from pubmill.recipes import FinetuningRecipe
 from tests.unit.finetuning.encoder_families import FAMILIES, LAYERS
 

@@ -20,7 +20,7 @@ from pubmill.examples.kinds import (
     SequenceExample,
     write_examples,
 )
-from pubmill.finetuning.encoders import load_encoder_and_pooler, load_encoder_tokenizer
+from pubmill.finetuning.encoders import load_encoder_tokenizer, read_encoder
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import PoolerLayers
 from pubmill.finetuning.inputs import Batch, collate
@@ -171,16 +171,16 @@ def test_the_head_pooler_is_that_of_transformers(
 
 def test_only_the_pooler_of_next_sentence_prediction_is_taken(models: dict[str, Path]) -> None:
     whole = AutoModel.from_pretrained(models["bert"])
-    _, pooler = load_encoder_and_pooler(models["bert"], 0.1, CPU)
+    _, pooler = read_encoder(models["bert"], 0.1, CPU)
     assert pooler is not None and torch.equal(pooler.weight, whole.pooler.dense.weight)
     assert "pooler.dense.weight" in AutoModel.from_pretrained(models["roberta"]).state_dict()
-    assert load_encoder_and_pooler(models["roberta"], 0.1, CPU)[1] is None
+    assert read_encoder(models["roberta"], 0.1, CPU)[1] is None
 
 
 def test_a_bert_without_a_pooler_gets_a_new_layer(models: dict[str, Path], tmp_path: Path) -> None:
     copytree(models["bert"], folder := tmp_path / "bert")
     AutoModelForMaskedLM.from_pretrained(models["bert"]).save_pretrained(folder)
-    assert load_encoder_and_pooler(folder, 0.1, CPU)[1] is None
+    assert read_encoder(folder, 0.1, CPU)[1] is None
 
 
 @given(st.integers(0, 100), st.integers(0, 100), st.integers(2, 120))

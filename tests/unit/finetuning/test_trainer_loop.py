@@ -11,11 +11,10 @@ import torch
 
 from pubmill.errors import PubmillError
 from pubmill.finetuning import trainer
-from pubmill.finetuning.parameter_groups import GroupedAdam
 from pubmill.finetuning.predicting import DivergenceError
 from pubmill.finetuning.run import Run
 from pubmill.finetuning.tasks.tokens import Tokens
-from pubmill.finetuning.weight_updates import RecordableAdam
+from pubmill.finetuning.weight_updates import GroupedAdam, RecordableAdam
 from tests.gpu.finetuning_cases import RECIPES
 from tests.unit.finetuning.fake_graphs import learnt, on_gpu, refuse
 

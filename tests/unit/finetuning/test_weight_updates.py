@@ -15,8 +15,9 @@ from torch import Tensor
 from pubmill.finetuning import weight_updates
 from pubmill.finetuning.encoders import load_encoder, prepare_encoder
 from pubmill.finetuning.heads import Layers, TaskModel
-from pubmill.finetuning.parameter_groups import BETA1, BETA2
 from pubmill.finetuning.weight_updates import (
+    BETA1,
+    BETA2,
     RecordableAdam,
     Update,
     compile_update,

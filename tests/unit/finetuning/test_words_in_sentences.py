@@ -163,6 +163,6 @@ def test_few_words_of_dropped_characters_are_reported(
 ) -> None:
     made = reader(folders["bert"])
     task = Tokens(RECIPE, made, ["O", "B"])
-    made.misread_words = lambda sentences: ["\u200b"]  # type: ignore[method-assign]
+    made.misread_words = lambda sentences, after=None: ["\u200b"]  # type: ignore[method-assign]
     task.prepare([example(number) for number in range(50)], [])
     assert "reads 1 of 300 words of the training data otherwise" in "".join(capsys.readouterr())

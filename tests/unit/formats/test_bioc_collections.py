@@ -150,13 +150,13 @@ def test_other_files_are_refused(tmp_path: Path, content: str, message: str) -> 
 @pytest.mark.parametrize(
     ("inside", "message"),
     [
-        ("<infon>a</infon>", ":2: each infon needs a unique key"),
-        ('<infon key="a">1</infon>\n<infon key="a">2</infon>', ":3: each infon needs a unique key"),
+        ("<infon>a</infon>", ":2: `infon` must contain only text, and occur once (an infon once a `key`)"),
+        ('<infon key="a">1</infon>\n<infon key="a">2</infon>', ":3: `infon` must contain only text, and occur once (an infon once a `key`)"),
         ("<id>7<b/></id>", ":2: `id` must contain only text"),
         ("<text>t</text>", ":2: unknown element; BioC's `document` contains id, infon, passage, relation"),
         ('<relation id="1"><node refid="2" size="1"/></relation>', ":2: BioC's `node` has no such attri"),
         ("<passage><offset>-1</offset></passage>", ":2: offset must be a number of characters"),
-        ("<id>7</id>\n<id>8</id>", ":3: a second `id`; BioC's `document` has one"),
+        ("<id>7</id>\n<id>8</id>", ":3: `id` must contain only text, and occur once (an infon once a `key`)"),
         ('<id lang="en">7</id>', ":2: `id` must contain only text"),
         ('<infon key="a" value="b"/>', ":2: `infon` must contain only text"),
         ("<passage>\nlost</passage>",

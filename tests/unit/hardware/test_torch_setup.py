@@ -11,12 +11,12 @@ import torch
 from pubmill.errors import PubmillError
 from pubmill.finetuning.predicting import choose_device
 from pubmill.hardware import torch_setup
+from pubmill.hardware.provenance import cpu_info
 from pubmill.hardware.torch_setup import (
     STRICT,
     autocast,
     choose_precision,
     configure_cuda,
-    cpu_flags,
     cuda_settings,
     gpu_is_used,
 )
@@ -187,15 +187,15 @@ CPU, GPU = torch.device("cpu"), torch.device("cuda")
 @pytest.mark.parametrize(
     "flags, expected",
     [
-        ({"avx2", "avx512_bf16"}, "bfloat16"),
-        ({"amx_bf16"}, "bfloat16"),
-        ({"asimd", "bf16"}, "bfloat16"),
-        ({"avx2", "avx512f"}, "float32"),
-        (set(), "float32"),
+        ("avx2 avx512_bf16", "bfloat16"),
+        ("amx_bf16", "bfloat16"),
+        ("asimd bf16", "bfloat16"),
+        ("avx2 avx512f", "float32"),
+        ("", "float32"),
     ],
 )
-def test_auto_follows_the_processor(monkeypatch: pytest.MonkeyPatch, flags: set[str], expected: str) -> None:
-    monkeypatch.setattr(torch_setup, "cpu_flags", lambda: flags)
+def test_auto_follows_the_processor(monkeypatch: pytest.MonkeyPatch, flags: str, expected: str) -> None:
+    monkeypatch.setattr(torch_setup, "cpu_info", lambda *names: [flags])
     assert choose_precision("auto", CPU) == expected
     for precision in ("float32", "bfloat16", "float16"):
         assert choose_precision(precision, CPU) == precision
@@ -230,10 +230,13 @@ def test_a_gpu_that_only_emulates_bfloat16_has_float16_if_it_has_tensor_cores(
 
 
 @pytest.mark.parametrize(
-    "text, flag",
-    [("processor\t: 0\nflags\t\t: fpu avx512_bf16\n", "avx512_bf16"), ("Features\t: fp bf16\n", "bf16")],
+    "text, flags",
+    [
+        ("processor\t: 0\nflags\t\t: fpu avx512_bf16\n", "fpu avx512_bf16"),
+        ("Features\t: fp bf16\n", "fp bf16"),
+    ],
 )
-def test_flags_are_read_as_linux_lists_them(tmp_path: Path, text: str, flag: str) -> None:
+def test_flags_are_read_as_linux_lists_them(tmp_path: Path, text: str, flags: str) -> None:
     (tmp_path / "cpuinfo").write_text(text)
-    assert flag in cpu_flags(tmp_path / "cpuinfo")
-    assert cpu_flags(tmp_path / "elsewhere") == set()
+    assert cpu_info("flags", "features", file=tmp_path / "cpuinfo") == [flags]
+    assert cpu_info("flags", "features", file=tmp_path / "elsewhere") == []

@@ -10,8 +10,6 @@ from pubmill.errors import PubmillError
 from pubmill.inspection.converted_datasets import (
     check_name,
     converted_folder,
-    prompt_file,
-    prompts_of,
     specs_of_results,
     template_text,
 )
@@ -42,27 +40,29 @@ def test_results_are_in_a_folder_named_as_a_scale(root: Path, tmp_path: Path) ->
         specs_of_results(root, tmp_path / "mine")
 
 
-def test_an_unknown_prompt_is_reported_with_the_nearest() -> None:
+def test_an_unknown_prompt_is_reported_with_the_nearest(root: Path, tmp_path: Path) -> None:
     specs: Any = SimpleNamespace(prompts={"plain": "the spec"})
-    assert prompts_of(specs, "plain") is specs.prompts["plain"]
     with pytest.raises(PubmillError, match="there is no prompt 'plane'; the nearest: plain"):
-        prompts_of(specs, "plane")
+        template_text(root, tmp_path, specs, "plane", "bc2gm")
 
 
 def test_a_template_is_its_own_text_and_a_published_prompt_that_of_its_file(
     root: Path, tmp_path: Path
 ) -> None:
     results = tmp_path / "full"
-    assert prompt_file(root, results, "Label {text}.") is None
-    assert template_text(root, results, "Label {text}.") == "Label {text}."
     url = "https://example.org/prompts/ner.txt"
-    prompt = PublishedPrompt(url=url, sha256="0" * 64, place="[INPUT]", input="{text}")
+    published = PublishedPrompt(url=url, sha256="0" * 64, place="[INPUT]", input="{text}")
+    templates = {"own": "Label {text}.", "theirs": published}
+    prompts = {
+        name: SimpleNamespace(template=lambda dataset, task, one=one: one) for name, one in templates.items()
+    }
+    specs: Any = SimpleNamespace(prompts=prompts, datasets={"bc2gm": SimpleNamespace(task="ner")})
+    assert template_text(root, results, specs, "own", "bc2gm") == "Label {text}."
     with pytest.raises(
         PubmillError, match=r"ner\.txt is not there yet\. Make it: .*example\.org/prompts/ner"
     ):
-        template_text(root, results, prompt)
+        template_text(root, results, specs, "theirs", "bc2gm")
     file = results / "sources/example.org/prompts/ner.txt"
     file.parent.mkdir(parents=True)
     file.write_text("Find genes.\n[INPUT]\n")
-    assert prompt_file(root, results, prompt) == file
-    assert template_text(root, results, prompt) == "Find genes.\n{text}\n"
+    assert template_text(root, results, specs, "theirs", "bc2gm") == "Find genes.\n{text}\n"

@@ -6,10 +6,17 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from pubmill.inspection.data_check import checks
-from pubmill.inspection.data_check.checks import CheckOutcome, Unchecked, check, check_all, plan
-from pubmill.inspection.data_check.data_check_printing import print_outcomes, totals
-from pubmill.inspection.data_check.source_places import Place
+from pubmill.inspection import data_checks
+from pubmill.inspection.data_checks import (
+    CheckOutcome,
+    DatasetCheck,
+    Place,
+    check,
+    check_all,
+    plan,
+    print_outcomes,
+    totals,
+)
 from pubmill.specs import File, LocalFile
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph
@@ -34,9 +41,7 @@ def edit(specs: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new))
 
 
-def planned(
-    specs: Path, folder: Path | None, *names: str
-) -> tuple[list[checks.DatasetCheck], list[Unchecked]]:
+def planned(specs: Path, folder: Path | None, *names: str) -> tuple[list[DatasetCheck], dict[str, str]]:
     local = {KEY: str(folder)} if folder else {}
     study = {"study": "x", "title": "", "scale": "full", "tables": [], "local_files": local}
     return plan(Graph(*check_study(study, specs)), names or [NAME])
@@ -47,7 +52,7 @@ def outcome(specs: Path, folder: Path) -> CheckOutcome:
     return check(task)
 
 
-def printed(outcomes: list[CheckOutcome], unchecked: list[Unchecked]) -> str:
+def printed(outcomes: list[CheckOutcome], unchecked: dict[str, str]) -> str:
     console = Console(width=200, record=True)
     print_outcomes(console, outcomes, unchecked)
     return console.export_text()
@@ -66,7 +71,7 @@ def test_counts_and_published_bytes_that_are_equal(specs: Path, folder: Path) ->
         ("dev", True, None),
         ("test", False, None),
     ]
-    text = printed([found], [])
+    text = printed([found], {})
     assert row(text, "train")[:9] == ["secret", "one", "train", "2", "mentions", "2", "mentions", "all", "1"]
     assert "equal" in row(text, "train") and "known" in row(text, "dev") and "form" in row(text, "test")
     assert "as expected: 1 of 1 dataset, 3 of 3 counts and 1 of 1 known hash;" in text
@@ -80,10 +85,10 @@ def test_counts_and_published_bytes_that_differ_are_reported_and_shown(specs: Pa
     assert "dev mentions: expected 7, found 1, difference -6" in found.faults[0]
     assert any(f"expected sha256 {'a' * 64}, found {HASHES['train']}" in fault for fault in found.faults)
     assert [s.hash for s in found.splits] == [False, None, None]
-    text = printed([found], [])
+    text = printed([found], {})
     assert row(text, "dev")[:8] == ["dev", "7", "mentions", "1", "mentions", "2", "of", "3"]
     assert "differs" in row(text, "train")
-    assert "as expected: 0 of 1 dataset, 4 of 5 counts" in totals([found], [])
+    assert "as expected: 0 of 1 dataset, 4 of 5 counts" in totals([found], {})
 
 
 def test_a_changed_source_file_is_not_converted(specs: Path, folder: Path) -> None:
@@ -91,7 +96,7 @@ def test_a_changed_source_file_is_not_converted(specs: Path, folder: Path) -> No
     found = outcome(specs, folder)
     assert "not the expected file" in found.faults[0] and "sha256: expected aaa" in found.faults[0]
     assert all(split.found is None for split in found.splits)
-    assert "not converted" in printed([found], [])
+    assert "not converted" in printed([found], {})
 
 
 def test_the_check_continues_after_a_failure(specs: Path, folder: Path, tmp_path: Path) -> None:
@@ -106,7 +111,7 @@ def test_the_check_continues_after_a_failure(specs: Path, folder: Path, tmp_path
     tasks, _ = plan(Graph(*check_study(config, specs)), [NAME, "other"])
     found = {one.dataset: one for one in check_all(tasks, 2)}
     assert found[NAME].faults == [] and f"{FILES['train']}:4" in found["other"].faults[0]
-    text = printed(list(found.values()), [])
+    text = printed(list(found.values()), {})
     assert CANARY not in text and "1 of 2 datasets" in text
 
 
@@ -118,7 +123,7 @@ def test_an_unforeseen_error_shows_no_licensed_text(
         raise KeyError(f"{CANARY} is not there")
 
     edit(specs, "metric:", PUBLISHED.lstrip() + "metric:")
-    monkeypatch.setattr(checks, at, fail)
+    monkeypatch.setattr(data_checks, at, fail)
     (fault,) = outcome(specs, folder).faults
     assert "KeyError at test_data_check.py" in fault and CANARY not in fault
     edit(specs, f"access: credentialed\napply: {APPLY}", "access: public")
@@ -127,13 +132,12 @@ def test_an_unforeseen_error_shows_no_licensed_text(
 
 
 def test_what_is_absent_is_named_with_where_to_apply(specs: Path) -> None:
-    tasks, unchecked = planned(specs, None, NAME, "bc2gm")
+    tasks, why = planned(specs, None, NAME, "bc2gm")
     assert not tasks
-    why = {one.dataset: one.why for one in unchecked}
     assert f"credentialed: apply at {APPLY}, then give LOCAL={KEY}=FOLDER" in why[NAME]
     assert all(name in why[NAME] for name in FILES.values())
     assert "absent: https://raw.githubusercontent.com/" in why["bc2gm"] and "and 2 more" in why["bc2gm"]
-    text = printed([], unchecked)
+    text = printed([], why)
     assert APPLY in text and "not checked: 2 datasets" in text
 
 
@@ -147,7 +151,7 @@ def test_the_biggest_comes_first(specs: Path, folder: Path, tmp_path: Path) -> N
     study = {"study": "x", "title": "", "scale": "full", "tables": []}
     config = {**study, "local_files": {KEY: str(folder), "big-key": str(big)}}
     tasks, _ = plan(Graph(*check_study(config, specs)), [NAME, "bigger"])
-    assert [task.dataset for task in tasks] == ["bigger", NAME]
+    assert [task.recipe.dataset for task in tasks] == ["bigger", NAME]
 
 
 def test_digests_and_sizes_are_those_of_all_files_that_are_there(specs: Path, folder: Path) -> None:

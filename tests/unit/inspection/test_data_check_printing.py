@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from pubmill.inspection.data_check.checks import CheckOutcome, SplitCheck, Unchecked
-from pubmill.inspection.data_check.data_check_printing import incomparable, print_outcomes, totals
+from pubmill.inspection.data_checks import CheckOutcome, SplitCheck, print_outcomes, totals
 
 
 def split(name: str = "train", **changes: Any) -> SplitCheck:
@@ -20,7 +19,7 @@ def split(name: str = "train", **changes: Any) -> SplitCheck:
 BARE: dict[str, Any] = {"expected": {}, "has_form": False, "hash": None}
 
 
-def lines(outcomes: list[CheckOutcome], unchecked: list[Unchecked]) -> list[str]:
+def lines(outcomes: list[CheckOutcome], unchecked: dict[str, str]) -> list[str]:
     console = Console(width=200, record=True)
     print_outcomes(console, outcomes, unchecked)
     return [" ".join(line.split()) for line in console.export_text().splitlines() if line.strip(" ─━")]
@@ -42,7 +41,7 @@ def lines(outcomes: list[CheckOutcome], unchecked: list[Unchecked]) -> list[str]
     ],
 )
 def test_a_split_has_its_main_count_and_its_hash(changes: dict[str, Any], shown: str) -> None:
-    found = lines([CheckOutcome("bc2gm@small", [split(**changes)], [], 1.25)], [])
+    found = lines([CheckOutcome("bc2gm@small", [split(**changes)], [], 1.25)], {})
     assert found[0] == "dataset variant split expected found equal hash seconds"
     assert found[1] == f"bc2gm small train {shown} 1.2"
 
@@ -52,7 +51,7 @@ def test_datasets_are_in_order_and_their_name_and_time_stand_once() -> None:
         CheckOutcome("gad", [split("train"), split("test")], ["train: differs", "gad: too few"], 3.0),
         CheckOutcome("bc2gm", [split("train")], [], 2.0),
     ]
-    found = lines(outcomes, [Unchecked("n2c2", "apply")])
+    found = lines(outcomes, {"n2c2": "apply"})
     assert [line.split()[0] for line in found[1:4]] == ["bc2gm", "gad", "test"]
     assert found[2].endswith(" 3.0") and not found[3].endswith(" 3.0")
     assert found[4:8] == ["gad: train: differs", "gad: too few", "not checked why", "n2c2 apply"]
@@ -66,8 +65,7 @@ def test_what_nothing_can_be_compared_with_is_named_unless_it_failed() -> None:
         CheckOutcome("c", [split(**BARE)], ["failed"], 1.0),
         CheckOutcome("d", [split()], [], 1.0),
     ]
-    assert incomparable(outcomes) == ["a, any split", "b, dev"]
-    assert "nothing to compare: a, any split; b, dev" in lines(outcomes, [])
+    assert "nothing to compare: a, any split; b, dev" in lines(outcomes, {})
 
 
 def test_totals_count_datasets_counts_and_known_hashes() -> None:
@@ -77,7 +75,7 @@ def test_totals_count_datasets_counts_and_known_hashes() -> None:
         CheckOutcome("b", [split(**BARE)], [], 1.0),
         CheckOutcome("c", [split()], [], 1.0),
     ]
-    assert totals(outcomes, [Unchecked("d", "why"), Unchecked("e", "why")]) == (
+    assert totals(outcomes, {"d": "why", "e": "why"}) == (
         "as expected: 1 of 2 datasets, 7 of 8 counts and 2 of 3 known hashes; nothing to compare in 1 "
         "dataset; not checked: 2 datasets"
     )

@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from pubmill.inspection.doctor import doctor_printing
-from pubmill.inspection.doctor.diagnoses import DatasetFinding
-from pubmill.inspection.doctor.doctor_printing import (
+from pubmill.inspection import doctor
+from pubmill.inspection.doctor import (
+    DatasetFinding,
+    Links,
+    ModelFinding,
     print_findings,
     print_machine,
     print_models,
     print_summary,
 )
-from pubmill.inspection.doctor.links import Links
-from pubmill.inspection.doctor.model_diagnoses import ModelFinding
 from pubmill.specs import Specs
 
 
@@ -82,7 +82,7 @@ def test_nothing_is_said_of_other_datasets_where_there_are_none(specs: Specs) ->
 
 @pytest.mark.parametrize("fault", ["", "no C compiler; install gcc"])
 def test_a_missing_compiler_is_said_with_what_to_do(monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
-    monkeypatch.setattr(doctor_printing, "compiler_fault", lambda: fault)
+    monkeypatch.setattr(doctor, "compiler_fault", lambda: fault)
     state = "NOT AVAILABLE" if fault else "ready"
     expected = [f"C compiler for kernels of GPUs: {state}", *([f"    {fault}"] if fault else [])]
     assert lines(print_machine)[1:] == expected

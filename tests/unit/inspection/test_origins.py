@@ -3,8 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from pubmill.inspection.explain.cell_explanations import explain
-from pubmill.inspection.explain.origins import source_folders, weights_account
+from pubmill.inspection.explain.cell_explanations import explain, source_folders, weights_account
 from pubmill.specs import HubWeights
 from pubmill.specs.study import with_own_weights
 from pubmill.stages import Graph

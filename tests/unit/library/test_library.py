@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas
 import pytest
@@ -123,7 +124,7 @@ def test_a_tagger_returns_the_mentions_of_each_text(tmp_path: Path, monkeypatch:
 
     made = fake("tokens", capitals, labels=["B-Gene", "O"])
     monkeypatch.setattr(tagger, "load_task_model", lambda folder, device: made)
-    monkeypatch.setattr(tagger, "read_facts", lambda folder: {"argument_types": []})
+    monkeypatch.setattr(tagger, "read_facts", lambda folder: SimpleNamespace(argument_types=[]))
     find = pubmill.Tagger(tmp_path)
     assert [(m.text, m.start, m.end, m.type) for m in find("the BRCA1 gene")] == [("BRCA1", 4, 9, "Gene")]
     assert [len(mentions) for mentions in find.tag(["A b", "", "C D"])] == [1, 0, 2]

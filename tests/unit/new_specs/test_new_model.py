@@ -15,7 +15,7 @@ from tokenizers.models import WordLevel
 from transformers import AutoConfig, AutoModel, PreTrainedTokenizerFast
 
 from pubmill.errors import PubmillError
-from pubmill.inspection.doctor.links import Links
+from pubmill.inspection.doctor import Links
 from pubmill.new_specs.new_model import NewModel, new_model, reads_lowercase, write_spec
 from pubmill.pretraining.export import export
 from pubmill.recipes.models import ExportRecipe, LocalWeights
@@ -135,7 +135,7 @@ def test_only_the_tokenizer_is_fetched_from_the_hub(folder: Path, monkeypatch: p
         assert "vocab.txt" in allow_patterns and not any("safetensors" in name for name in allow_patterns)
         return str(folder)
 
-    monkeypatch.setattr("pubmill.inspection.doctor.links.check_links", lambda _: Links(False, {}))
+    monkeypatch.setattr("pubmill.inspection.doctor.check_links", lambda _: Links(False, {}))
     monkeypatch.setattr(huggingface_hub, "snapshot_download", fetch)
     assert reads_lowercase(new_model(f"hub:group/model@{COMMIT}"))
     assert asked == ["group/model", COMMIT]

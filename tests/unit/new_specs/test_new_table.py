@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.new_specs.new_table import BLANK, HEADING, table_values, write_table
+from pubmill.new_specs.new_table import BLANK, HEADING, write_table
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from pubmill.stages import Graph
@@ -15,8 +15,8 @@ from pubmill.tables.published_values import check_keys, read_published
 
 def test_a_new_table_is_a_valid_spec(specs: Path) -> None:
     known = load(specs, "full")
-    values = table_values("mine/table01", ["bc2gm", "chemprot@blurb"], ["pubmedbert-base"], "blurb", known)
-    written = write_table(values, specs, known)
+    asked = ("mine/table01", ["bc2gm", "chemprot@blurb"], ["pubmedbert-base"], "blurb", known, specs)
+    written = write_table(*asked)
     assert [path.name for path in written] == ["table01.yaml", "table01.published.csv"]
     lines = written[0].read_text().splitlines()
     keys = [line.partition(":")[0] for line in lines if line[0].isalpha()]
@@ -27,14 +27,14 @@ def test_a_new_table_is_a_valid_spec(specs: Path) -> None:
     assert [row.label for row in table.rows] == ["BC2GM", "ChemProt (BLURB)"]
     assert table.columns[0].label == known.models["pubmedbert-base"].label != "pubmedbert-base"
     with pytest.raises(PubmillError, match="exists; give the new table another name"):
-        write_table(values, specs, known)
+        write_table(*asked)
 
 
 def new_table(specs: Path) -> tuple[Graph, Path]:
     """Return the graph of a study of a new table, and the file of its published values."""
     known = load(specs, "full")
-    values = table_values("mine/table01", ["bc2gm", "chemprot@blurb"], ["pubmedbert-base"], "blurb", known)
-    _, published = write_table(values, specs, known)
+    asked = ("mine/table01", ["bc2gm", "chemprot@blurb"], ["pubmedbert-base"], "blurb", known, specs)
+    _, published = write_table(*asked)
     study = Study(study="mine", title="", scale="full", tables=("mine/table01",))
     return Graph(study, load(specs, "full")), published
 
@@ -65,10 +65,12 @@ def test_published_values_come_with_their_keys_and_mistakes_name_their_line(spec
 
 def test_a_table_of_results_without_a_number_is_no_spec(specs: Path, full_specs: Specs) -> None:
     """Its page, the audit and the contradictions name it by its number."""
-    values = table_values("mine/table01", ["bc2gm"], ["pubmedbert-base"], "blurb", full_specs)
+    asked = ("mine/table01", ["bc2gm"], ["pubmedbert-base"], "blurb", full_specs, specs)
+    spec, _ = write_table(*asked)
     names = ("first", "section3", "table00")
     for name in names:
-        write_table(values | {"name": name}, specs, full_specs)
+        text = spec.read_text().replace("name: table01", f"name: {name}")
+        spec.with_name(f"{name}.yaml").write_text(text)
     with pytest.raises(PubmillError) as error:
         load(specs, "full")
     for name in names:
@@ -88,14 +90,15 @@ def test_a_table_of_results_without_a_number_is_no_spec(specs: Path, full_specs:
     ],
 )  # fmt: skip
 def test_unknown_names_are_named(
-    full_specs: Specs, name: str, dataset: str, model: str, message: str
+    full_specs: Specs, tmp_path: Path, name: str, dataset: str, model: str, message: str
 ) -> None:
     with pytest.raises(PubmillError) as error:
-        table_values(name, [dataset], [model], "blurb", full_specs)
+        write_table(name, [dataset], [model], "blurb", full_specs, tmp_path)
     assert message in str(error.value)
 
 
-def test_a_table_whose_runs_the_protocol_cannot_make_is_refused(full_specs: Specs) -> None:
+def test_a_table_whose_runs_the_protocol_cannot_make_is_refused(full_specs: Specs, tmp_path: Path) -> None:
+    asked = ("mine/table01", ["squad-v1", "bc2gm"], ["pubmedbert-base"], "blurb", full_specs, tmp_path)
     with pytest.raises(PubmillError) as error:
-        table_values("mine/table01", ["squad-v1", "bc2gm"], ["pubmedbert-base"], "blurb", full_specs)
+        write_table(*asked)
     assert str(error.value).startswith("mine/table01 can't be run: ") and "squad-v1" in str(error.value)

@@ -56,8 +56,8 @@ def examples(tmp_path: Path) -> Path:
 
 
 def labels_of(pipeline: Path, examples: Path, recipe: AnnotationRecipe = DISEASE) -> list[str]:
-    made = annotate(recipe, pipeline, "rules", examples, "test")
-    return [" ".join(row["labels"]) for row in made.predictions]
+    predictions, _ = annotate(recipe, pipeline, "rules", examples, "test")
+    return [" ".join(row["labels"]) for row in predictions]
 
 
 def test_entities_become_labels_of_the_words_that_are_given(pipeline: Path, examples: Path) -> None:
@@ -66,8 +66,8 @@ def test_entities_become_labels_of_the_words_that_are_given(pipeline: Path, exam
     first, second, _ = labels_of(pipeline, examples, both)
     assert first == "O O B-Drug O B-Disease I-Disease"
     assert second == "B-Disease B-Disease O O O"
-    made = annotate(DISEASE, pipeline, "rules", examples, "test")
-    assert made.report["encoded"] == {"entities_taken": 4, "entities_left_out": 1}
+    _, report = annotate(DISEASE, pipeline, "rules", examples, "test")
+    assert report["encoded"] == {"entities_taken": 4, "entities_left_out": 1}
 
 
 def test_empty_splits_and_unknown_labels_are_refused(pipeline: Path, examples: Path, tmp_path: Path) -> None:

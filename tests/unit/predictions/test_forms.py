@@ -12,9 +12,9 @@ import pytest
 from pubmill.convert.hoc import HALLMARKS
 from pubmill.errors import PubmillError
 from pubmill.formats import text_files
+from pubmill.formats.document_files import annotated_documents
 from pubmill.predictions import forms
 from pubmill.predictions.alignment import FURTHEST
-from pubmill.predictions.document_forms import read as read_documents
 from pubmill.predictions.document_forms import text_of
 from pubmill.predictions.forms import FORMS, form_of, read_text
 from pubmill.predictions.scores import score_submission
@@ -247,5 +247,5 @@ def test_each_passage_stands_at_its_offset(name: str, tmp_path: Path) -> None:
     documents = [{"id": "1", "infons": {}, "passages": passages, "relations": []}]
     path = tmp_path / "x.json"
     path.write_text(json.dumps({"source": "", "date": "", "key": "", "infons": {}, "documents": documents}))
-    [found] = read_documents(path, "bioc-json")
+    [found] = annotated_documents(path, "bioc-json")
     assert (found.id, text_of(found)) == ("1", text)

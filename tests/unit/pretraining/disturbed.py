@@ -23,8 +23,8 @@ from torch.nn import Parameter
 
 from pubmill import recipes
 from pubmill.pretraining import batch_preparation, distributed
-from pubmill.pretraining.computation import Computation
 from pubmill.pretraining.distributed import OverlappedSums, World
+from pubmill.pretraining.engine import Computation
 from pubmill.pretraining.methods import UNPADDED
 from pubmill.pretraining.micro_batches import Part
 from pubmill.recipes import PretrainingRecipe

@@ -18,8 +18,7 @@ from pubmill.pretraining.arithmetic import (
     parameters,
     shape_of,
 )
-from pubmill.pretraining.engine import build_learner, build_optimiser, embedding_tables, update_operations
-from pubmill.pretraining.flops import flops_of_step
+from pubmill.pretraining.engine import build_learner, build_optimiser, flops_of_step, update_operations
 from pubmill.recipes import Architecture, Distillation, Objective, PretrainingRecipe, RotaryAttention
 from tests.unit.pretraining.toy_objectives import MODERN, RECIPES
 from tests.unit.pretraining.toy_pretraining import RECIPE, SPECIAL, changed
@@ -45,7 +44,7 @@ def _compare(recipe: PretrainingRecipe, ahead: float) -> None:
     learner = build_learner(recipe, PIECES, SPECIAL, None, None)
     predicted = tokens * (ahead + (1 - ahead) * recipe.objective.masking_rate)
     counted = flops_of_step(learner, tokens, tokens * recipe.sequence_length, predicted)
-    updates = build_optimiser(learner.parameters(), recipe.optimisation, False, embedding_tables(learner))
+    updates = build_optimiser(learner, recipe.optimisation)
     assert (update_operations(updates) > 0) == (recipe.optimisation.optimiser == "muon")
     assert operations_of_step(recipe, PIECES) == pytest.approx(counted + update_operations(updates))
 

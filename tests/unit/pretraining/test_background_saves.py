@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.pretraining import background_saves
-from pubmill.pretraining.checkpoints import Snapshot, partials, write_partial
+from pubmill.pretraining import checkpoints
+from pubmill.pretraining.checkpoints import BackgroundSaves, Snapshot, partials, write_partial
 from pubmill.pretraining.engine import Pretraining
 from tests.unit.pretraining.toy_pretraining import log, pretrain, weights
 from tests.waiting import patience
@@ -59,11 +59,9 @@ def test_a_save_holds_its_step_while_the_training_goes_on(
         WRITE(output, found)
 
     monkeypatch.setattr(Pretraining, "update", updating)
-    monkeypatch.setattr(background_saves, "write_partial", late)
+    monkeypatch.setattr(checkpoints, "write_partial", late)
     # Due after each step: the second save waits for the first, which waits for the third step.
-    monkeypatch.setattr(
-        background_saves.BackgroundSaves, "save", only(1, background_saves.BackgroundSaves.save)
-    )
+    monkeypatch.setattr(BackgroundSaves, "save", only(1, BackgroundSaves.save))
     monkeypatch.setattr("pubmill.pretraining.checkpoints.remove_partial", lambda output: None)
     output = pretrain(data, tmp_path / "step-8", STEPS, save_minutes=0)
     assert weights(output) == weights(whole) and threads == [False]
@@ -102,7 +100,7 @@ def test_a_save_that_cannot_be_written_stops_the_run(
             raise PubmillError("no space left on the disk")
         WRITE(output, found)
 
-    monkeypatch.setattr(background_saves, "write_partial", full)
+    monkeypatch.setattr(checkpoints, "write_partial", full)
     output = tmp_path / "step-8"
     with pytest.raises(PubmillError, match="no space left"):
         pretrain(data, output, STEPS, save_minutes=0)

@@ -152,7 +152,7 @@ STANDS: dict[str, Any] = {"recipe": {}, "inputs": {}, "files": {}, **dict.fromke
 @pytest.mark.parametrize(
     ("value", "missing", "fault"),
     [
-        ([], None, r"state\.json is damaged: it is not an object\. "),
+        ([], None, r"state\.json is damaged: it is without average, "),
         ({"recipe": {}, "files": {}} | dict.fromkeys(set(checkpoints.STOOD) - {"step"}), None,
          r"state\.json is damaged: it is without inputs, step\. "),
         *((STANDS, name, f"step-1 is damaged: it lacks {name}") for name in CHECKPOINT_FILES),

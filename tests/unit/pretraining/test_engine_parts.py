@@ -11,9 +11,8 @@ import torch
 from pubmill.errors import PubmillError
 from pubmill.pretraining import batch_preparation, engine
 from pubmill.pretraining.batch_preparation import tokens_at_once
-from pubmill.pretraining.computation import Computation
 from pubmill.pretraining.distributed import World
-from pubmill.pretraining.engine import Pretraining, seed_torch
+from pubmill.pretraining.engine import Computation, Pretraining, seed_torch
 from pubmill.pretraining.instances import Instances
 from pubmill.pretraining.masking import read_vocabulary
 from pubmill.pretraining.packed_tokens import PackedTokens

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,15 +11,16 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
+from pubmill.hardware.torch_setup import measured_rate
 from pubmill.pretraining.architectures import build_generator, build_model
-from pubmill.pretraining.arithmetic import operations
-from pubmill.pretraining.flops import flops_of_step, measured_rate, shape_of_network
-from pubmill.pretraining.forward import embed, encode, masked_lm_logits, replaced_logits
+from pubmill.pretraining.arithmetic import operations, shape_of_network
+from pubmill.pretraining.engine import flops_of_step
+from pubmill.pretraining.forward import embed, encode, masked_lm_logits
 from pubmill.pretraining.instances import UNLABELLED, PackedBatch
 from pubmill.pretraining.learners import AdversarialLearner, Distilled, Learner
 from pubmill.pretraining.micro_batches import Part, collate
 from pubmill.recipes import Adversarial, Architecture, Distillation, Generator, Objective
-from tests.unit.pretraining.toy_pretraining import SPECIAL
+from tests.unit.pretraining.toy_pretraining import RECIPE, SPECIAL
 
 PIECES, SEQUENCES, LENGTH = 101, 3, 16
 TOKENS, SQUARES = SEQUENCES * LENGTH, SEQUENCES * LENGTH**2
@@ -74,7 +76,7 @@ def test_replaced_token_detection(embedding_size: int | None) -> None:
     assert counted == done(lambda: masked_lm_logits(generator, vectors(generator, ROWS)))
     everywhere = torch.arange(TOKENS)
     counted = flops(model, TOKENS, SQUARES, len(ROWS), whole=True)
-    assert counted == done(lambda: replaced_logits(model, vectors(model, everywhere)))
+    assert counted == done(lambda: model.discriminator_predictions(vectors(model, everywhere)))
 
 
 def micro_batch(pairs: list[int]) -> tuple[Part, int, float]:
@@ -87,18 +89,18 @@ def micro_batch(pairs: list[int]) -> tuple[Part, int, float]:
 
 
 @pytest.mark.parametrize("kind", ["adversarial", "masked", "all"])
-def test_passes_beside_the_plain_ones_are_counted(kind: str) -> None:
+def test_passes_beside_the_plain_ones_are_counted(kind: str, tmp_path: Path) -> None:
     objective = Objective(masking="subword", pairs="none")
+    model = make_model("bert", None, objective)
     if kind == "adversarial":
         objective = replace(objective, adversarial=Adversarial())
-        learner: Learner = AdversarialLearner(make_model("bert", None, objective), objective)
+        learner: Learner = AdversarialLearner(model, replace(RECIPE, objective=objective))
     else:
+        model.save_pretrained(tmp_path)
         objective = replace(
             objective, distillation=Distillation(positions="all" if kind == "all" else "masked")
         )
-        learner = Distilled(
-            make_model("bert", None, objective), make_model("bert", None, objective), objective
-        )
+        learner = Distilled(model, replace(RECIPE, objective=objective), tmp_path)
     part, ids, masked = micro_batch([0] * 4)
 
     def loss() -> torch.Tensor:
@@ -112,7 +114,7 @@ def test_passes_beside_the_plain_ones_are_counted(kind: str) -> None:
 def test_a_step_with_pairs_is_about_a_hundredth_more() -> None:
     """[CLS] goes through the last layer, too, and through the pooler."""
     objective = Objective(masking="subword")
-    learner = Learner(make_model("bert", None, objective), objective)
+    learner = Learner(make_model("bert", None, objective), replace(RECIPE, objective=objective))
     part, ids, masked = micro_batch([0, 1, 1, 0])
 
     def loss() -> torch.Tensor:

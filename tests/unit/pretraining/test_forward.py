@@ -9,7 +9,7 @@ from transformers import AutoModel, AutoModelForMaskedLM
 
 from pubmill.errors import PubmillError
 from pubmill.pretraining.architectures import build_generator, build_model, load_model
-from pubmill.pretraining.forward import embed, encode, masked_lm_logits, pair_logits, replaced_logits
+from pubmill.pretraining.forward import embed, encode, masked_lm_logits, pair_logits
 from pubmill.recipes import Architecture, Generator, Objective, RotaryAttention
 from tests.unit.pretraining.toy_pretraining import SPECIAL
 
@@ -95,7 +95,7 @@ def test_electras_two_networks_are_those_of_transformers() -> None:
     ours = encode(made, embed(made, ids, segments), PRESENT, ROWS)
     same(masked_lm_logits(made, ours), made(**given).logits.flatten(0, 1)[ROWS])
     ours = encode(model, embed(model, ids, segments), PRESENT, ROWS)
-    same(replaced_logits(model, ours), model(**given).logits.flatten()[ROWS])
+    same(model.discriminator_predictions(ours), model(**given).logits.flatten()[ROWS])
 
 
 @pytest.mark.parametrize("name", FAMILIES)

@@ -11,6 +11,7 @@ from pubmill.pretraining.packed_tokens import HELD_OUT, PackedTokens
 from pubmill.pretraining.packing import is_held_out, pack
 from pubmill.recipes.pretraining import PackingRecipe
 from tests.unit.pretraining.test_packing import punkt
+from tests.unit.toy_shards import document
 from tests.unit.toy_vocabs import RECIPES, TEXTS, make_vocab
 
 __all__ = ["punkt"]
@@ -39,7 +40,7 @@ def write_part(path: Path, names: list[str]) -> Path:
 def found(folder: Path, vocab: Path) -> list[str]:
     """The names of the documents of a packed folder, in order."""
     packed, tokenizer = PackedTokens(folder), load_tokenizer(vocab)
-    last = (packed.document(number)[-1] for number in range(packed.n_documents))
+    last = (document(packed, number)[-1] for number in range(packed.n_documents))
     return [tokenizer.decode(ids).replace(" ", "").rstrip(".")[-8:] for ids in last]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.pretraining.logs import TensorBoard, log_line, means, progress_line
+from pubmill.pretraining.segments import event_writer, log_line, means, progress_line, write_events
 from pubmill.recipes.objectives import Term
 
 TERMS = (Term("mlm", 1.0, "masked"), Term("nsp", 0.5, "pairs", chooses=True))
@@ -51,9 +51,8 @@ def events(folder: Path) -> Iterator[bytes]:
 
 
 def test_tensorboard_shows_every_measure_that_has_a_value(tmp_path: Path) -> None:
-    board = TensorBoard(tmp_path, 0)
-    assert board.writer is not None
-    board.add({"step": 3, "loss": 2.5, "nsp_loss": None})
+    board = event_writer(tmp_path, 0)
+    write_events(board, {"step": 3, "loss": 2.5, "nsp_loss": None})
     assert any(b"loss" in event for event in events(tmp_path))  # before it is closed: training may be killed
     board.close()
     found = b"".join(events(tmp_path))
@@ -64,8 +63,6 @@ def test_without_tensorboard_the_log_alone_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
-    board = TensorBoard(tmp_path / "events", 1)
+    assert event_writer(tmp_path / "events", 1) is None
     assert "no TensorBoard here (pip install tensorboard): log.jsonl alone" in capsys.readouterr().err
-    board.add({"step": 3, "loss": 2.5})
-    board.close()
     assert list(tmp_path.iterdir()) == []

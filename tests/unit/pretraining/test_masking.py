@@ -58,6 +58,11 @@ def text(words: list[list[int]], seed: int = 0) -> tuple[np.ndarray, np.ndarray,
     return np.array(ids), words_of >= 0, np.array(lengths), words_of
 
 
+def batch_of(ids: np.ndarray, inner: np.ndarray, lengths: np.ndarray) -> PackedBatch:
+    """Sequences of one segment, without labels."""
+    return PackedBatch(ids, np.zeros_like(ids), inner, lengths, np.zeros_like(lengths), 0)
+
+
 def in_each_sequence(positions: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """How many of some positions lie in each sequence."""
     return np.bincount(np.repeat(np.arange(len(lengths)), lengths)[positions], minlength=len(lengths))
@@ -67,7 +72,7 @@ def in_each_sequence(positions: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 @settings(max_examples=80)
 def test_words_are_masked_whole_and_to_the_budget(words: list[list[int]], seed: int) -> None:
     ids, inner, lengths, word = text(words, seed)
-    masked = mask(ids, inner, lengths, VOCABULARY, WHOLE_WORD, 0.15, draws(lengths, seed))
+    masked = mask(batch_of(ids, inner, lengths), VOCABULARY, WHOLE_WORD, 0.15, draws(lengths, seed))
     touched = set(word[masked.positions].tolist())
     assert -1 not in touched
     assert masked.positions.tolist() == np.flatnonzero(np.isin(word, list(touched))).tolist()
@@ -83,7 +88,7 @@ def test_words_are_masked_whole_and_to_the_budget(words: list[list[int]], seed: 
 @settings(max_examples=10)
 def test_rates_and_replacements(rate: float, kind: Any) -> None:
     ids, inner, lengths, _ = text([[1, 2, 1, 3, 1, 1, 2, 4] * 3] * 600)
-    masked = mask(ids, inner, lengths, VOCABULARY, Objective(masking=kind), rate, draws(lengths, 5))
+    masked = mask(batch_of(ids, inner, lengths), VOCABULARY, Objective(masking=kind), rate, draws(lengths, 5))
     assert abs(len(masked.positions) / inner.sum() - rate) < 0.01
     shown = masked.ids[masked.positions]
     by_mask = shown == 4
@@ -96,10 +101,10 @@ def test_rates_and_replacements(rate: float, kind: Any) -> None:
 def test_other_shares_of_replacements() -> None:
     ids, inner, lengths, _ = text([[1] * 40] * 50)
     always = replace(WHOLE_WORD, replaced_by_mask=1.0, replaced_at_random=0.0)
-    masked = mask(ids, inner, lengths, VOCABULARY, always, 0.3, draws(lengths))
+    masked = mask(batch_of(ids, inner, lengths), VOCABULARY, always, 0.3, draws(lengths))
     assert (masked.ids[masked.positions] == 4).all()
     never = replace(WHOLE_WORD, replaced_by_mask=0.0, replaced_at_random=0.0)
-    masked = mask(ids, inner, lengths, VOCABULARY, never, 0.3, draws(lengths))
+    masked = mask(batch_of(ids, inner, lengths), VOCABULARY, never, 0.3, draws(lengths))
     assert np.array_equal(masked.ids, ids) and len(masked.labels)
 
 
@@ -108,7 +113,7 @@ def test_independent_tokens_are_chosen_at_the_rate_special_ones_too() -> None:
     rounds, length, rate = 4000, 40, 0.3
     ids, inner, lengths, _ = text([[1] * (length - 2)] * rounds)
     independent = Objective(masking="independent")
-    masked = mask(ids, inner, lengths, VOCABULARY, independent, rate, draws(lengths, 11))
+    masked = mask(batch_of(ids, inner, lengths), VOCABULARY, independent, rate, draws(lengths, 11))
     chosen = np.zeros(len(ids), bool)
     chosen[masked.positions] = True
     assert np.array_equal(masked.labels, ids[masked.positions])
@@ -120,7 +125,7 @@ def test_independent_tokens_are_chosen_at_the_rate_special_ones_too() -> None:
     assert (shown == 4).mean() == pytest.approx(0.8, abs=0.01)
     random = (shown != 4) & (shown != masked.labels)
     assert random.mean() == pytest.approx(0.1, abs=0.01) and (shown[random] >= 5).all()
-    none = mask(ids, inner, lengths, VOCABULARY, independent, 0.0, draws(lengths))
+    none = mask(batch_of(ids, inner, lengths), VOCABULARY, independent, 0.0, draws(lengths))
     assert not len(none.positions) and np.array_equal(none.ids, ids)
 
 
@@ -133,13 +138,17 @@ def test_masks_of_a_sequence_do_not_depend_on_the_others(
 ) -> None:
     """So that each process masks only its own sequences."""
     ids, inner, lengths, _ = text(words, seed)
-    every = mask(ids, inner, lengths, VOCABULARY, Objective(masking=kind), 0.3, draws(lengths, seed))
+    every = mask(
+        batch_of(ids, inner, lengths), VOCABULARY, Objective(masking=kind), 0.3, draws(lengths, seed)
+    )
     some = np.array(
         sorted(data.draw(st.sets(st.sampled_from(range(len(words))), min_size=1))), dtype=np.int64
     )
     tokens = ranges((np.cumsum(lengths) - lengths)[some], lengths[some])
     own = Draws(some, 0, Stream.MASKS, (seed,))
-    alone = mask(ids[tokens], inner[tokens], lengths[some], VOCABULARY, Objective(masking=kind), 0.3, own)
+    alone = mask(
+        batch_of(ids[tokens], inner[tokens], lengths[some]), VOCABULARY, Objective(masking=kind), 0.3, own
+    )
     assert np.array_equal(alone.ids, every.ids[tokens])
     assert np.array_equal(alone.everywhere(-100), every.everywhere(-100)[tokens])
 

@@ -10,7 +10,7 @@ import torch
 
 from pubmill.errors import StopRequestedError
 from pubmill.pretraining import batch_preparation
-from pubmill.pretraining.computation import Computation
+from pubmill.pretraining.engine import Computation
 from pubmill.pretraining.micro_batches import Part
 from tests.unit.pretraining.toy_pretraining import RECIPE, losses, pretrain, weights
 

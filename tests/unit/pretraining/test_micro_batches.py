@@ -29,11 +29,11 @@ def batch() -> tuple[PackedBatch, Any, Any]:
 def test_a_micro_batch_has_the_tokens_of_its_sequences_then_padding() -> None:
     made, ids, labels = batch()
     flat = collate_flat(made, ids, labels, np.array([1, 2]), 22, LONGEST, PAD)
-    part = flat.to(torch.device("cpu"), "compiled")
+    part = flat.to(torch.device("cpu"), True)
     assert part.ids.tolist() == [[*range(154, 164), *[PAD] * 12]] and part.ids.dtype == torch.int32
     assert part.segments.tolist() == [[n % 2 for n in range(104, 114)] + [0] * 12]
     assert part.positions is not None and part.positions.tolist() == [[*range(7), *range(3), *[0] * 12]]
-    assert isinstance(part.mask, SequenceBounds) and part.unpadded and part.compiled
+    assert isinstance(part.mask, SequenceBounds) and part.compiled
     assert part.mask.bounds.tolist() == [0, 7, 10, 17, 22] and part.mask.longest == LONGEST
     # token 5 is the second of sequence 1, token 12 the second of sequence 2
     more = ROW_MULTIPLE - 2

@@ -29,7 +29,7 @@ from pubmill.storage.files import read_json, write_json
 from pubmill.vocabs.merges import learn_pieces
 from pubmill.vocabs.wordpiece import SPECIAL as TOKENS
 from pubmill.vocabs.wordpiece import make_tokenizer, save
-from tests.unit.toy_shards import make_shard, write_packed
+from tests.unit.toy_shards import document, make_shard, write_packed
 
 SPECIAL_IDS = {name: number for number, name in enumerate(SPECIAL)}
 TABLES = {
@@ -96,7 +96,7 @@ def test_what_is_written_is_read(
     index = write_packed(folder, (make_shard(shard, vocab_size) for shard in shards), vocab_size, SPECIAL_IDS)
     packed = PackedTokens(folder)
     expected = [[s for s in document if s] for shard in shards for document in shard if any(document)]
-    assert [packed.document(number) for number in range(packed.n_documents)] == expected
+    assert [document(packed, number) for number in range(packed.n_documents)] == expected
     assert packed.ids.dtype == (np.uint16 if vocab_size <= 2**16 else np.uint32)
     assert packed.special == SPECIAL_IDS and packed.vocab_size == vocab_size
     assert index["empty_documents"] == sum(map(len, shards)) - len(expected)
@@ -177,7 +177,7 @@ def test_packing_decodes_to_the_text(tmp_path: Path, vocab: Path, punkt: Path) -
     index = pack(ALL, [write_part(tmp_path / "p", TEXTS)], vocab, punkt, tmp_path / "tokens")
     assert (index["documents"], index["empty_documents"]) == (3, 2)
     packed, tokenizer = PackedTokens(tmp_path / "tokens"), Tokenizer.from_file(str(vocab / "tokenizer.json"))
-    first = [tokenizer.decode(ids) for ids in packed.document(0)]
+    first = [tokenizer.decode(ids) for ids in document(packed, 0)]
     assert first[1] == "the rats were well." and len(first) == 3
     assert not np.isin(packed.ids, [SPECIAL_IDS[name] for name in ("pad", "cls", "sep", "mask")]).any()
 
@@ -188,7 +188,7 @@ def test_titles_come_first_where_asked_for(tmp_path: Path, vocab: Path, punkt: P
     pack(ALL, [part], vocab, punkt, tmp_path / "without")
     with_titles, without = PackedTokens(tmp_path / "with"), PackedTokens(tmp_path / "without")
     assert with_titles.n_documents == without.n_documents == 2
-    assert with_titles.document(1)[1:] == without.document(1)
+    assert document(with_titles, 1)[1:] == document(without, 1)
 
 
 def test_bytes_do_not_depend_on_the_processes(tmp_path: Path, vocab: Path, punkt: Path) -> None:

@@ -58,7 +58,7 @@ def digest(objective: dict[str, Any]) -> str:
     for step in range(3):
         batch = instances.batch(step)
         rate, draws = masking_rate(recipe.objective, step, 40), Draws(np.arange(50), 3, Stream.MASKS, (step,))
-        hidden = mask(batch.ids, batch.inner, batch.lengths, VOCABULARY, recipe.objective, rate, draws)
+        hidden = mask(batch, VOCABULARY, recipe.objective, rate, draws)
         for array in (batch.segments, batch.lengths, batch.pair_labels, hidden.ids, hidden.positions):
             found.update(np.asarray(array, "<i8").tobytes())
         found.update(str(batch.cut).encode())

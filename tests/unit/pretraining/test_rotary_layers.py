@@ -16,7 +16,7 @@ from pubmill.pretraining.architectures import build_model, load_model
 from pubmill.pretraining.forward import embed, encode, masked_lm_logits
 from pubmill.pretraining.unpadded import SequenceBounds
 from pubmill.recipes import Architecture, Objective, RotaryAttention
-from tests.unit.pretraining.flash_reference import window_attention
+from tests.unit.pretraining.flash_reference import attention
 from tests.unit.pretraining.toy_pretraining import SPECIAL
 
 OBJECTIVE = Objective(masking="subword", pairs="none")
@@ -94,7 +94,7 @@ def test_a_causal_pass_is_the_masked_pass_with_a_triangle() -> None:
 def test_concatenated_sequences_give_what_padded_ones_give(
     count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rotary_layers, "flash_window", window_attention)
+    monkeypatch.setattr(rotary_layers, "flash_attention", attention)
     model, (ids, present) = build(8), batch([12, 9, 7, 5])
     rows = present.flatten().nonzero()[:, 0]
     causal = torch.arange(4) < count
@@ -135,7 +135,7 @@ def test_dropout_is_after_attention_only_and_not_in_the_configuration(tmp_path: 
 def test_a_start_that_computes_otherwise_is_refused(tmp_path: Path) -> None:
     build().save_pretrained(tmp_path)
     other = replace(architecture(), rotary=RotaryAttention(window=64))
-    with pytest.raises(PubmillError, match="its local_attention is 128, the recipe needs 64"):
+    with pytest.raises(PubmillError, match="local_attention is 128, the recipe and the vocabulary need 64"):
         load_model(tmp_path, other, OBJECTIVE, VOCABULARY, SPECIAL, 1)
 
 

@@ -10,8 +10,7 @@ import torch
 
 from pubmill.errors import PubmillError, StopRequestedError
 from pubmill.pretraining import segments
-from pubmill.pretraining.background_saves import BackgroundSaves
-from pubmill.pretraining.checkpoints import PretrainingProgress
+from pubmill.pretraining.checkpoints import BackgroundSaves, PretrainingProgress
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import Pretraining, learning_rate
 from pubmill.recipes.objectives import Term

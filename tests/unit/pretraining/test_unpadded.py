@@ -12,14 +12,13 @@ from pubmill.pretraining.cross_entropy import cross_entropy
 from pubmill.pretraining.forward import embed, encode
 from pubmill.pretraining.instances import UNLABELLED
 from pubmill.pretraining.unpadded import (
-    Layers,
     Projection,
     SeededDropout,
     SequenceBounds,
     draw_seeds,
     keep_mask,
 )
-from tests.unit.pretraining.flash_reference import attention, use_own_cache, window_attention
+from tests.unit.pretraining.flash_reference import attention, use_own_cache
 from tests.unit.pretraining.test_forward import FAMILIES, LENGTHS, PRESENT, ROWS, build, inputs, same
 
 BOUNDS = torch.tensor([0, 12, 21, 28, 31], dtype=torch.int32)  # the last three positions are padding
@@ -29,8 +28,8 @@ FLAT_ROWS = torch.tensor([0, 12, 21, 3, 15, 27])
 
 @pytest.fixture(autouse=True)
 def reference(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unpadded, "flash_attention", attention)
-    monkeypatch.setattr(rotary_layers, "flash_window", window_attention)
+    for module in (unpadded, rotary_layers):
+        monkeypatch.setattr(module, "flash_attention", attention)
 
 
 def flat(batch: torch.Tensor) -> torch.Tensor:
@@ -39,12 +38,12 @@ def flat(batch: torch.Tensor) -> torch.Tensor:
 
 
 def encode_flat(
-    name: str, model: Any, rows: torch.Tensor | None, recompute: bool = False, layers: Layers = "eager"
+    name: str, model: Any, rows: torch.Tensor | None, recompute: bool = False, compiled: bool = False
 ) -> torch.Tensor:
     ids, segments = inputs(name)
     positions = flat(torch.arange(12).expand(3, 12))
     embedded = embed(model, flat(ids), flat(segments), positions)
-    return encode(model, embedded, SequenceBounds(BOUNDS, 12, layers), rows, recompute)
+    return encode(model, embedded, SequenceBounds(BOUNDS, 12, compiled), rows, recompute)
 
 
 @pytest.mark.parametrize("recompute", [False, True])
@@ -136,10 +135,10 @@ def test_all_layers_are_one_compiled_function(name: str, compiler: Compiler) -> 
     """A whole layer, which has the same shapes in three layers, and the last one, for any number of rows."""
     model = build(name).eval()
     theirs = gradients(model, encode_flat(name, model, FLAT_ROWS))
-    ours = gradients(model, encode_flat(name, model, FLAT_ROWS, layers="compiled"))
+    ours = gradients(model, encode_flat(name, model, FLAT_ROWS, compiled=True))
     for left, right in zip(ours, theirs, strict=True):
         torch.testing.assert_close(left, right, atol=1e-5, rtol=1e-4)
-    gradients(model, encode_flat(name, model, FLAT_ROWS[:4], layers="compiled"))
+    gradients(model, encode_flat(name, model, FLAT_ROWS[:4], compiled=True))
     assert compiler.graphs == 2
 
 
@@ -179,11 +178,11 @@ def test_compiled_dropout_is_repeatable_and_recomputed(name: str, compiler: Comp
     for seed, recompute in ((5, False), (5, True), (6, False)):
         model = build(name).train()
         torch.manual_seed(seed)
-        found.append(gradients(model, encode_flat(name, model, FLAT_ROWS, recompute, layers="compiled")))
+        found.append(gradients(model, encode_flat(name, model, FLAT_ROWS, recompute, compiled=True)))
     same, other = (all(map(torch.equal, found[0], rest)) for rest in found[1:])
     assert same and not other
     graphs = compiler.graphs
-    gradients(model, encode_flat(name, model, FLAT_ROWS[:4], layers="compiled"))
+    gradients(model, encode_flat(name, model, FLAT_ROWS[:4], compiled=True))
     assert compiler.graphs == graphs  # for any number of rows
 
 

@@ -107,15 +107,15 @@ def test_splits_come_in_their_order_and_words_stand_for_mentions_without_a_begin
     made = page(tmp_path, recipe(kind="tokens"), counts={"test": counts, "dev": counts, "train": counts})
     assert made.card.splits == ["train", "dev", "test"]
     assert made.labels_are == "labelled words by type"
-    assert [(line.name, line.cells[0].value) for line in made.labels] == [("Drug", 3)]
+    assert [(name, cells[0].value) for name, cells in made.labels] == [("Drug", 3)]
 
 
 def test_a_label_that_a_split_lacks_is_none_of_it(tmp_path: Path) -> None:
     train = {**made_up.COMMON, "examples": 4, "labels.x": 1, "labels.y": 3}
     test = {**made_up.COMMON, "examples": 2, "labels.x": 2}
     made = page(tmp_path, counts={"train": train, "test": test}, expect={"train": {"labels.x": 5}})
-    assert [[cell.value for cell in line.cells] for line in made.labels] == [[1, 2], [3, 0]]
-    assert [[cell.share for cell in line.cells] for line in made.labels] == [[0.25, 1.0], [0.75, 0.0]]
+    assert [[cell.value for cell in cells] for _, cells in made.labels] == [[1, 2], [3, 0]]
+    assert [[cell.share for cell in cells] for _, cells in made.labels] == [[0.25, 1.0], [0.75, 0.0]]
     assert "expected 5" in PAGE_RENDERERS["html"](made)
 
 
@@ -216,13 +216,13 @@ def test_a_source_has_its_size_day_and_check(tmp_path: Path, check: str | None, 
 def test_counts_begin_with_those_of_the_size_and_have_no_labels_or_repetitions(tmp_path: Path) -> None:
     counts = {"fewest": 0, "examples": 10, "labels.x": 3, "repeated_texts": 2, "left_out.odd": 7}
     made = page(tmp_path, counts={"train": counts, "test": {"examples": 5}}, expect={"test": {"examples": 6}})
-    assert [(line.name, [one.value for one in line.cells]) for line in made.counts] == [
+    assert [(name, [one.value for one in cells]) for name, cells in made.counts] == [
         ("examples", [10, 5]), ("fewest", [0, None]),
     ]  # fmt: skip
-    assert [one.expected for one in made.counts[0].cells] == [None, 6]
-    assert [(line.name, line.cells[0].value) for line in made.repetitions] == [("repeated_texts", 2)]
-    assert [(line.name, [one.value for one in line.cells]) for line in made.left_out] == [("odd", [7, 0])]
-    assert [[one.share for one in line.cells] for line in made.labels] == [[1.0, None]]
+    assert [one.expected for one in made.counts[0][1]] == [None, 6]
+    assert [(name, cells[0].value) for name, cells in made.repetitions] == [("repeated_texts", 2)]
+    assert [(name, [one.value for one in cells]) for name, cells in made.left_out] == [("odd", [7, 0])]
+    assert [[one.share for one in cells] for _, cells in made.labels] == [[1.0, None]]
 
 
 def test_a_title_has_the_name_only_where_the_label_is_another(tmp_path: Path) -> None:

@@ -79,9 +79,10 @@ def test_a_curve_begins_at_no_tokens_and_marks_all_checkpoints_but_the_last() ->
     assert made is not None
     assert (made.x.low, made.x.high, made.x.start, made.x.end) == (0, 400, 38, 328)
     assert (made.y.low, made.y.high, made.y.start, made.y.end) == (4 - 0.24, 8 + 0.24, 182, 12)
-    assert made.path == f"M{110.5:g} {made.y.at(8):g} L{183:g} {made.y.at(6):g} L{328:g} {made.y.at(4):g}"
-    assert made.marks == ((183.0, "step 2,000"),) and made.last == (328.0, made.y.at(4), "4.00")
-    assert made.height == 220
+    [line] = made.series
+    assert line.path == f"M{110.5:g} {made.y.at(8):g} L{183:g} {made.y.at(6):g} L{328:g} {made.y.at(4):g}"
+    assert made.marks == ((183.0, "step 2,000"),)
+    assert (line.label, line.dots) == ("4.00", ((328.0, made.y.at(4), ""),))
     assert made.description == (
         "Training loss of base: 8.00 at the first logged step, 4.00 at the last, after 400 tokens; "
         "lowest 4.00."
@@ -127,16 +128,15 @@ def test_times_are_of_each_models_runs(tmp_path: Path) -> None:
     """Of a dataset in two rows once, and of no pipeline."""
     made_up.write_all(tmp_path)
     made_up.write(tmp_path, made_up.record("ours", "bc2gm", 2, 0.92, seconds=40.0))
-    bert, ours = times(made_up.table(tmp_path))
-    assert (bert.label, bert.runs, ours.runs) == ("BERT", [10.0, 10.0], [10.0, 40.0])
+    assert times(made_up.table(tmp_path)) == [("BERT", [10.0, 10.0]), ("Ours", [10.0, 40.0])]
     keys = ("one", "two")
     rows = [made_up.row("bc2gm", "BC2GM", "ner", "entity_f1", key=key) for key in keys]
     records = {name: dict.fromkeys(keys, made_up.paths(name, "bc2gm")) for name in ("bert", "ours")}
     margins = {key: {"points": 1, "why": "made up"} for key in keys}
     rule = {"alpha": 0.05, "power": 0.8, "margins": margins, "runs": dict.fromkeys(margins, 5)}
     made = made_up.recipe(rows=rows, records=records, composites=[], missing={}, equivalence=rule)
-    assert [len(one.runs) for one in times(made_up.table(tmp_path, made, made_up.HEADER))] == [2, 2]
-    assert [one.label for one in times(made_up.table_with_pipelines(tmp_path))] == ["Bert", "Ours"]
+    assert [len(runs) for _, runs in times(made_up.table(tmp_path, made, made_up.HEADER))] == [2, 2]
+    assert [label for label, _ in times(made_up.table_with_pipelines(tmp_path))] == ["Bert", "Ours"]
 
 
 ALL = dict.fromkeys(GROUPS, "1 thing")
@@ -187,8 +187,9 @@ def test_arrows_go_from_box_to_box() -> None:
 def test_checkpoints_of_one_recipe_are_joined_in_their_order(table: Table) -> None:
     [chart] = learning(table, {"ours": ("r", 100), "bert": ("r", 2000)})
     [line] = chart.series
-    assert line.label == "r" and [dot.text for dot in line.dots] == ["step 100: 91.00", "step 2,000: 81.00"]
-    assert line.path == f"M{line.dots[0].x:g} {line.dots[0].y:g} L{line.dots[1].x:g} {line.dots[1].y:g}"
-    assert line.dots[0].x < line.dots[1].x and line.dots[0].y < line.dots[1].y  # y runs down the page
+    (left, high, first), (right, low, last) = line.dots
+    assert line.label == "" and (first, last) == ("step 100: 91.00", "step 2,000: 81.00")
+    assert line.path == f"M{left:g} {high:g} L{right:g} {low:g}"
+    assert left < right and high < low  # y runs down the page
     assert learning(table, {"ours": ("one", 100), "bert": ("other", 2000)}) == []
     assert learning(table, {"ours": ("r", 100), "bert": ("r", 100)}) == [] == learning(table, {})

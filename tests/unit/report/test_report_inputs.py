@@ -102,7 +102,7 @@ def test_the_program_of_dataset_pages_writes_the_files_that_its_rule_names() -> 
 def test_a_study_of_facts_alone_waits_for_no_contradictions(tmp_path: Path) -> None:
     made = checked_graph(*study_of(ROOT, tables=("gu2020/table03",), results=str(tmp_path)))
     assert not any("contradictions" in path for path in made.report.inputs())
-    assert set(made.paths.contradiction_files()) < set(made.publication.everything())
+    assert set(made.paths.contradiction_files()) < set(made.scope.everything())
 
 
 def test_a_scale_with_other_data_leads_to_the_example(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

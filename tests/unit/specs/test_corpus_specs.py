@@ -17,6 +17,7 @@ from pubmill.specs.corpus_specs import (
     PretrainingSpec,
     faults_of_corpora,
 )
+from tests.unit.specs.toy_mistakes import wrong_references
 
 PUBMED: dict[str, Any] = {
     "name": "pubmed", "kind": "pubmed", "url": "https://host/pubmed", "files": {"baseline": ["26n0001"]},
@@ -157,7 +158,7 @@ def test_pubmed_parser_leaves_no_elements_out() -> None:
 
 
 def faults(*corpora: CorpusSpec) -> list[tuple[str, tuple[Any, ...], str]]:
-    return [*faults_of_corpora({one.name: one for one in corpora}, {})]
+    return [*faults_of_corpora({one.name: one for one in corpora})]
 
 
 def test_corpora_may_share_a_source_and_read_different_files_of_it() -> None:
@@ -185,5 +186,6 @@ def test_unknown_and_repeated_names_are_reported_where_they_stand() -> None:
     assert [(place, fault.split(";")[0]) for _, place, fault in faults(made)] == [
         (("sources", 2, "name"), "another source of this corpus is also called texts"),
         (("selections", "none"), "this corpus has no source none"),
-        (("contamination", "datasets"), "there is no specs/datasets/bc2gm.yaml"),
     ]
+    wrong = {("contamination", "datasets", 0): "there is no specs/datasets/bc2gm.yaml"}
+    assert wrong_references(corpora={"a": made}) == wrong

@@ -276,7 +276,7 @@ MISTAKES = [
      "max_length: long", "overrides.short-relations.values.max_length: on sequence (such as gad@blurb)"),
     ("tinn2021", "grid: {reinitialised_layers: [0, 1]}\n    why",
      "values: {pooling: mention-max}\n    why",
-     "optimal-similarity:", "pooling other than cls is for sequence"),
+     "optimal-similarity:", "pooling is for sequence"),
     ("tinn2021", "models: [pubmedbert-base]", "models: [pubmedbert-bse]",
      "models: [pubmedbert-bse]", "there is no specs/models/pubmedbert-bse.yaml"),
     ("alrowili2021", "name: alrowili2021\n", "name: alrowili2021\nfuture_models: [pubmedbert-base]\n",

@@ -7,7 +7,7 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.specs import strict_yaml
-from pubmill.specs.configuration import merged_config
+from pubmill.specs.study import merged_config
 
 
 def faults(path: Path, content: bytes) -> list[str]:
@@ -83,8 +83,7 @@ def test_what_is_read_as_which_values(tmp_path: Path) -> None:
     assert document.where(("g", "b", 1)) == "x.yaml:6"
 
 
-def test_the_largest_file_and_an_empty_one_are_read(tmp_path: Path) -> None:
-    assert faults(tmp_path / "x.yaml", b"#" * 4_000_000) == []
+def test_an_empty_file_is_read(tmp_path: Path) -> None:
     errors: list[str] = []
     (tmp_path / "x.yaml").write_bytes(b"")
     document = strict_yaml.read(tmp_path / "x.yaml", "x.yaml", errors)
@@ -136,11 +135,7 @@ def test_what_is_no_plain_file_is_not_opened(tmp_path: Path) -> None:
         assert errors == ["x.yaml:1: not a plain file; expected a YAML file"], path
 
 
-def test_files_that_cannot_be_read_or_are_too_large_are_errors(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert "expected a YAML file of at most" in faults(tmp_path / "x.yaml", b"#" * 4_000_001)[0]
-
+def test_a_file_that_cannot_be_read_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(path: Path) -> bytes:
         raise PermissionError(13, "Permission denied")
 

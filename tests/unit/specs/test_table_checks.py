@@ -11,11 +11,10 @@ from pubmill.specs.table_checks import (
     copied_cell,
     faults_of_references,
     obstacles,
-    specs_of_cells,
     subtracted_cell,
 )
 from pubmill.specs.table_specs import CellReference, CellSpec, TableSpec
-from tests.unit.specs.toy_mistakes import check_mistakes, mistakes
+from tests.unit.specs.toy_mistakes import check_mistakes, mistakes, wrong_references
 
 UNUSED_WORDS = [
     ("  accuracy: Accuracy\n", "  accuracy: Accuracy\n  mrr: MRR\n", " mrr: ", "'mrr'"),
@@ -239,11 +238,13 @@ def test_specs_of_columns_cells_and_rows_are_named_and_only_a_missing_column_may
         {"model": "roberta", "label": "R", "cells": {"ddi": {"model": "small", "dataset": "x", "why": "w"}}},
         {"key": "best", "label": "M", "best_of": ["bert", "roberta"]},
     ]
-    assert list(specs_of_cells(spec("table02", rows=rows, columns=columns, composites=[]))) == [
-        (("columns", 0, "model"), "models", "bert", True),
-        (("columns", 0, "dataset"), "datasets", "gad@y", False),
-        (("columns", 1, "model"), "models", "roberta", False),
-        (("columns", 1, "cells", "ddi", "model"), "models", "small", False),
-        (("columns", 1, "cells", "ddi", "dataset"), "datasets", "x", False),
-        (("rows", 0, "model"), "models", "large", False),
-    ]
+    made = spec("table02", rows=rows, columns=columns, composites=[])
+    assert wrong_references(tables={"t": made}, protocols={made.protocol: None}) == {
+        ("columns", 1, "model"): "there is no specs/models/roberta.yaml",
+        ("rows", 0, "model"): "there is no specs/models/large.yaml",
+        ("columns", 1, "cells", "ddi", "model"): "there is no specs/models/small.yaml",
+        ("columns", 0, "dataset"): "there is no specs/datasets/gad@y.yaml",
+        ("rows", 0, "dataset"): "there is no specs/datasets/gad.yaml",
+        ("rows", 1, "dataset"): "there is no specs/datasets/ddi.yaml",
+        ("columns", 1, "cells", "ddi", "dataset"): "there is no specs/datasets/x.yaml",
+    }

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from pubmill.specs.fact_table_specs import FactTableSpec, faults_of_facts, references_of_facts
+from pubmill.specs.fact_table_specs import FactTableSpec, faults_of_facts
 from pubmill.specs.table_specs import ColumnSpec, RowSpec, TableSpec
+from tests.unit.specs.toy_mistakes import wrong_references
 
 
 def table(**changes: Any) -> TableSpec:
@@ -158,14 +159,16 @@ def test_facts_have_kinds_rows_have_printed_names_and_measures_have_datasets() -
 def test_the_specs_that_a_fact_table_names() -> None:
     columns = [column("fit.test", dataset="jnlpba"), column("steps", key="s")]
     made = facts(subjects="models", protocol="blurb", columns=columns)
-    assert list(references_of_facts(made)) == [
-        (("rows", 0, "subject"), "models", "bc2gm@x", False),
-        (("rows", 1, "subject"), "models", "gad", True),
-        (("columns", 0, "dataset"), "datasets", "jnlpba", False),
-        (("protocol",), "protocols", "blurb", False),
-    ]
+    assert wrong_references(tables={"t": made}) == {
+        ("protocol",): "there is no specs/protocols/blurb.yaml",
+        ("columns", 0, "dataset"): "there is no specs/datasets/jnlpba.yaml",
+        ("rows", 0, "subject"): "there is no specs/models/bc2gm@x.yaml",
+    }
+    assert wrong_references(tables={"t": made}, models={"gad": None})["rows", 1, "subject"] == (
+        "specs/models/gad.yaml exists"
+    )
     tasks = facts(subjects="tasks", protocol="blurb", columns=[column("choices")])
-    assert [kind for _, kind, _, _ in references_of_facts(tasks)] == ["protocols"]
+    assert wrong_references(tables={"t": tasks}).keys() == {("protocol",)}
 
 
 def found(made: FactTableSpec, obstacle: str | None = None) -> list[tuple[Any, str]]:

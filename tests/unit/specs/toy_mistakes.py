@@ -3,17 +3,25 @@
 import re
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pubmill import specs
 from pubmill.errors import PubmillError
+from pubmill.specs.loading import KINDS, reference_faults
 
 
 def mistakes(folder: Path, scale: str = "small") -> str:
     with pytest.raises(PubmillError) as raised:
         specs.load(folder, scale)
     return str(raised.value)
+
+
+def wrong_references(**specs: dict[str, Any]) -> dict[Any, str]:
+    """The locations in some specs, by kind and name, of references that are wrong beside these, and why."""
+    faults = reference_faults({**{kind: {} for kind in KINDS}, **specs})
+    return {at: fault.split(";")[0] for *_, at, fault in faults}
 
 
 def replace(path: Path, old: str, new: str) -> None:

@@ -10,7 +10,7 @@ from pubmill.recipes.corpora import FetchRecipe
 from pubmill.recipes.reading import as_json
 from pubmill.specs import Specs
 from pubmill.specs.corpus_specs import Lock, PmcPackagesSource
-from pubmill.stages.corpus_jobs import LockCorpus, Parse
+from pubmill.stages.corpus_jobs import LatestVersions, LockCorpus, Parse
 from pubmill.stages.source_jobs import FetchFiles
 from tests.unit.toy_studies import GraphOf, targets
 
@@ -52,7 +52,9 @@ def test_a_whole_baseline_fits_on_a_command_line(root: Path) -> None:
     """One argument of a Linux program has at most 131,072 bytes, and `bash -c` takes the command as one."""
     made = targets(root, scale="full", models=["no-pretraining"])
     assert len(made.corpora.shards("pubmed-abstracts")) == 1514
-    assert len(as_json(made.corpora.latest_recipe("pubmed-abstracts"))) < 65536
+    assert (
+        len(as_json(made.stage(LatestVersions).recipe_of(SimpleNamespace(corpus="pubmed-abstracts")))) < 65536
+    )
     assert len(as_json(made.report.recipe())) < 131072
 
 
@@ -87,7 +89,9 @@ def test_packages_of_pmc_are_shards_with_their_lists_of_files(full_specs: Specs,
     assert made.source_names("pmc-packages") == ["packaged"]
     assert made.parsed("mine") == [graph.paths.block(graph.paths.parsed(), "packaged", "p1+1")]
     assert made.fetched("packaged", "p1+1") == [graph.paths.block(sources, "packaged", "p1+1")]
-    assert [one.name for one in made.latest_recipe("mine").sources] == ["packaged"]
+    assert [
+        one.name for one in graph.stage(LatestVersions).recipe_of(SimpleNamespace(corpus="mine")).sources
+    ] == ["packaged"]
     files = graph.stage(LockCorpus).recipe_of(SimpleNamespace(corpus="mine")).files
     assert [(one.folder, one.names) for one in files] == [
         ("b.org/a", ("p1.tar.gz",)), ("b.org/b", ("p2.tar.gz",)),

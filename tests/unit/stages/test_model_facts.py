@@ -22,7 +22,7 @@ def fact(graph: Graph, subject: str, value: str, of: str = "of_model", **changes
     column = {"key": "a", "label": "A", "value": value} | changes.pop("column", {})
     row: dict[str, Any] = {"subject": subject, "label": "M"} | changes.pop("row", {})
     table = FactTableSpec.model_validate(TABLE | {"columns": [column], "rows": [row]} | changes)
-    find: Facts = getattr(graph.model_facts, of)
+    find: Facts = getattr(graph.fact_tables, of)
     return find(table, table.rows[0], table.columns[0])
 
 

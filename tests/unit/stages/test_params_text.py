@@ -9,12 +9,7 @@ from typing import Any
 from pubmill.recipes import read
 from pubmill.recipes.reading import LONG, StoredRecipe, as_argument, as_json
 from pubmill.stages import Graph
-from pubmill.stages.contamination_jobs import IndexEvaluationTexts
-from pubmill.stages.corpus_jobs import LockCorpus
-from pubmill.stages.dataset_recipes import published_recipe
-from pubmill.stages.pretrainings import Pack
-from pubmill.stages.selection_jobs import Fingerprint, SelectDocuments
-from pubmill.stages.vocabularies import TrainVocab, VocabDiagnosis
+from pubmill.stages.dataset_recipes import conversion_recipe, published_recipe
 from pubmill.storage.result_paths import ChoiceKey, RunKey
 from tests.unit.toy_studies import targets
 
@@ -27,19 +22,20 @@ def recipes_of(made: Graph) -> list[Any]:
         use="contamination",
         vocab="pubmed-uncased",
         dataset="bc2gm",
+        recipe="pubmedbert-base",
     )
-    kinds = (LockCorpus, Fingerprint, IndexEvaluationTexts, VocabDiagnosis, Pack, SelectDocuments, TrainVocab)
+    names = (
+        "lock_corpus latest_versions fingerprint find_duplicates index_evaluation_texts vocab_diagnosis pack "
+        "pretrain select_documents train_vocab"
+    ).split()
     return [
-        *(made.stage(kind).recipe_of(of) for kind in kinds),
-        made.selection.duplicates_recipe("pubmed-abstracts"),
+        *(getattr(made, name).recipe_of(of) for name in names),
         made.pipelines.recipe("scispacy-bc5cdr", "bc2gm"),
         made.records.recipe(made.pipelines.run("scispacy-bc5cdr", "bc2gm")[0]),
         made.pages.recipe("chemprot@blurb"),
         published_recipe("bc2gm", made.specs.datasets["bc2gm"]),
-        made.corpora.latest_recipe("pubmed-abstracts"),
-        made.pretrainings.recipe("pubmedbert-base"),
         made.models.recipe("pubmedbert-base"),
-        made.datasets.recipe("bc2gm"),
+        conversion_recipe("bc2gm", made.specs.datasets["bc2gm"]),
         made.runs.recipe(run),
         made.runs.trial_recipe(run, "batch_size=16+epochs=8+learning_rate=0.002"),
         made.runs.choice_recipe(ChoiceKey("blurb", None, "bc2gm", "standard")),

@@ -16,7 +16,7 @@ def test_full_scale_takes_released_weights_and_lower_scales_their_own(root: Path
 
 
 def test_checkpoints_and_saves_are_no_part_of_the_recipe(root: Path) -> None:
-    recipe = as_values(targets(root).pretrainings.recipe("pubmedbert-base"))
+    recipe = as_values(targets(root).specs.pretraining["pubmedbert-base"].recipe)
     assert not {"checkpoints", "save_minutes"} & recipe.keys()
 
 

@@ -62,7 +62,6 @@ def test_one_choice_for_all_models_or_each_its_own(full: Graph) -> None:
     assert made.choice_recipe(choice).decides == ("batch_size", "epochs", "learning_rate")
     selected = f"{runs}/tinn2021/biobert-base/bc2gm/layer-freeze/selected.json"
     assert made.selected(RunKey(*own)) == [selected]
-    assert made.selected_arguments(RunKey(*own)) == ["--selected", selected]
     decides = ("batch_size", "frozen_layers", "learning_rate")
     assert made.choice_recipe(ChoiceKey(*own)).decides == decides
     assert len(made.trial_manifests(ChoiceKey(*own))) == 18
@@ -121,8 +120,8 @@ def test_a_chain_begins_with_the_model_of_the_run_before(demo: Graph) -> None:
     assert not [path for path in made.runs.inputs(RunKey(*run, "standard")) if "/models/" in path]
     assert made.runs.first_model(RunKey(*run, "no-squad")) == "results/demo/models/pubmedbert-base"
     assert set(made.paths.model_files("pubmedbert-base")) < set(made.runs.inputs(RunKey(*run, "no-squad")))
-    assert made.runs.keep_arguments(squad) == ["--keep", start]
-    assert made.runs.keep_arguments(RunKey(*run, "standard")) == []
+    assert made.runs.kept(squad) == [start]
+    assert made.runs.kept(RunKey(*run, "standard")) == []
 
 
 def test_a_run_that_no_table_shows_is_another_s_start_with_one_seed(root: Path) -> None:

@@ -11,7 +11,7 @@ from pubmill.recipes.reading import as_values
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph, as_arguments, checked_graph
 from pubmill.stages.corpus_jobs import Parse
-from pubmill.stages.selection_jobs import Fingerprint, SelectDocuments
+from pubmill.stages.selection_jobs import FindDuplicates, Fingerprint, SelectDocuments
 
 SPEC = """\
 name: mixed
@@ -90,15 +90,15 @@ def test_what_needs_the_whole_corpus(specs: Path, local: dict[str, str]) -> None
     assert made.contamination.splits("mixed", "contamination") == {"bc2gm": ["dev", "test"]}
     block = SimpleNamespace(corpus="mixed", source="web", block="a+1")
     assert made.stage(Fingerprint).recipe_of(block).similar is True
-    assert made.selection.duplicates_recipe("mixed") == DuplicatesRecipe(similarity=0.9)
+    assert made.stage(FindDuplicates).recipe_of(block) == DuplicatesRecipe(similarity=0.9)
     plain = targets(write(specs), local_files=local)
     assert plain.selection.inputs("mixed") == {}
 
 
 def test_each_corpus_that_a_model_is_trained_on_has_a_report(root: Path) -> None:
     report = "results/demo/corpora/pubmed-abstracts/contamination.json"
-    assert report in targets(root / "specs", models=["pubmedbert-base"]).publication.everything()
-    assert report not in targets(root / "specs").publication.everything()
+    assert report in targets(root / "specs", models=["pubmedbert-base"]).scope.everything()
+    assert report not in targets(root / "specs").scope.everything()
 
 
 def test_articles_that_cannot_be_read_are_named_with_their_shard(specs: Path) -> None:

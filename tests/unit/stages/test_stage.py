@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 from pubmill.stages import Graph
 from pubmill.stages.all_stages import stages
-from pubmill.stages.contamination_jobs import FindContamination
+from pubmill.stages.corpus_jobs import FindContamination
 from pubmill.stages.dataset_jobs import Convert
 
 

@@ -11,6 +11,7 @@ from pubmill.convert.dataset import convert
 from pubmill.errors import PubmillError
 from pubmill.specs import File, LocalFile, Specs
 from pubmill.stages import Graph, checked_graph
+from pubmill.stages.dataset_recipes import conversion_recipe
 from tests.licensed import APPLY, FILES, KEY, NAME, SPEC, add_spec, add_to_demo, write_files
 from tests.unit.toy_studies import GraphOf, study_of
 from tests.world.part import CANARY
@@ -171,7 +172,11 @@ def test_file_names_that_lead_elsewhere_are_refused() -> None:
 
 def converted(specs: Path, folder: Path, output: Path) -> Path:
     made = targets(specs, local_files={KEY: str(folder)})
-    convert(made.datasets.recipe(NAME), {split: folder / name for split, name in FILES.items()}, output)
+    convert(
+        conversion_recipe(NAME, made.specs.datasets[NAME]),
+        {split: folder / name for split, name in FILES.items()},
+        output,
+    )
     return output
 
 

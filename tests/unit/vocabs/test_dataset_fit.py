@@ -25,8 +25,15 @@ from pubmill.examples.kinds import (
 from pubmill.examples.vocab_tokenizers import load_tokenizer
 from pubmill.recipes.vocabs import FitRecipe
 from pubmill.vocabs import diagnosis
-from pubmill.vocabs.dataset_fit import diagnose_dataset, diagnose_examples, entity_words, words_of
-from pubmill.vocabs.diagnosis import TERMS, diagnose, split_terms
+from pubmill.vocabs.diagnosis import (
+    TERMS,
+    diagnose,
+    diagnose_dataset,
+    diagnose_examples,
+    entity_words,
+    split_terms,
+    words_of,
+)
 from pubmill.vocabs.merges import learn_pieces
 from pubmill.vocabs.wordpiece import SPECIAL, make_tokenizer, save
 from tests.unit.toy_vocabs import RECIPES, make_vocab

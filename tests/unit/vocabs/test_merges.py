@@ -13,7 +13,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 from pubmill.errors import PubmillError
 from pubmill.recipes import VocabRecipe
-from pubmill.vocabs.merges import Learnt, LikelihoodText, learn_pieces
+from pubmill.vocabs.merges import LikelihoodText, PairedText, learn_pieces
 from pubmill.vocabs.training import learn
 from pubmill.vocabs.wordpiece import SPECIAL
 
@@ -63,7 +63,10 @@ def test_merges_are_those_of_the_plain_algorithm(mark: str, counts: dict[str, in
 
 def test_merges_are_ordered_and_leave_room_for_characters() -> None:
     counts = {"aab": 3, "abb": 3, "bab": 3, "aaaa": 2}
-    assert learn_pieces(counts, 20, SPECIAL) == learn_pieces(dict(reversed(counts.items())), 20, SPECIAL)
+    assert (
+        learn_pieces(counts, 20, SPECIAL).merges
+        == learn_pieces(dict(reversed(counts.items())), 20, SPECIAL).merges
+    )
     alphabet = [*SPECIAL, "a", "b", "##a", "##b"]
     assert learn_pieces({"ab": 5, "ba": 2}, 9, SPECIAL).pieces == alphabet
     assert learn_pieces({"ab": 5, "ba": 2}, 10, SPECIAL).pieces == [*alphabet, "ab"]
@@ -123,7 +126,7 @@ Pair = tuple[str, str]
 PAIRS = {"ab": 30, "ac": 30, "db": 30, "dc": 30, "qu": 25}
 
 
-def learnt(counts: Mapping[str, int], size: int) -> Learnt:
+def learnt(counts: Mapping[str, int], size: int) -> PairedText:
     return learn_pieces(counts, size, [], merging=LikelihoodText)
 
 

@@ -20,7 +20,7 @@ from typing import Annotated
 
 from pubmill.errors import PubmillError, run
 from pubmill.extras.ask.ask_recipes import AskRecipe
-from pubmill.extras.ask.asking import Terms, ask_dataset, with_whole_prompt
+from pubmill.extras.ask.asking import ask_dataset, with_whole_prompt
 from pubmill.extras.ask.chat_server import ChatServer
 from pubmill.job import program
 from pubmill.recipes import read
@@ -45,13 +45,12 @@ def main(
     write_label_beside(output)
     digest = hashlib.sha256(as_json(as_values(recipe)).encode()).hexdigest()[:12]
     store = output.with_name(f".{output.stem}.{digest}.partial")
-    terms = Terms(
-        server=ChatServer(url=server), at_once=at_once, licence=licence,
+    whole, sent = with_whole_prompt(recipe, prompt), output.with_suffix(".requests.jsonl.gz")
+    record, left = ask_dataset(
+        whole, dataset, store, sent, server=ChatServer(url=server), at_once=at_once, licence=licence,
         budget=read(Budget, budget, option="--budget") if budget else Budget(),
         price=read(Price, price, option="--price") if price else None,
     )  # fmt: skip
-    whole, sent = with_whole_prompt(recipe, prompt), output.with_suffix(".requests.jsonl.gz")
-    record, left = ask_dataset(whole, dataset, terms, store, sent)
     tokens = f"{record.prompt_tokens} and {record.answer_tokens} tokens"
     if left:
         raise PubmillError(

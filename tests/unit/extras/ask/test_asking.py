@@ -17,8 +17,15 @@ from pubmill.examples.kinds import write_examples
 from pubmill.examples.prompts import right_answer, wording_of
 from pubmill.extras.ask.ask_recipes import Asking, AskRecipe, PublishedText
 from pubmill.extras.ask.asked_answers import ask_all, read_answers, request_digest
-from pubmill.extras.ask.asking import AskedRecord, Terms, ask_dataset, system_of, with_whole_prompt
-from pubmill.extras.ask.chat_requests import requests_for, right_json, schema_of
+from pubmill.extras.ask.asking import (
+    AskedRecord,
+    ask_dataset,
+    requests_for,
+    right_json,
+    schema_of,
+    system_of,
+    with_whole_prompt,
+)
 from pubmill.extras.ask.chat_server import KEY, PAUSES, ChatServer
 from pubmill.predictions.free_answers import asked_counts
 from pubmill.predictions.predictions import answers_to_labels
@@ -52,8 +59,8 @@ def server_at(stub: ChatStub) -> tuple[ChatServer, list[float]]:
 
 def ask_toy(name: str, results: Path, stub: ChatStub, **changes: Any) -> tuple[AskedRecord, Path]:
     folder, store = results / "datasets" / name, results / f"{name}.jsonl"
-    terms, sent = Terms(server=server_at(stub)[0], at_once=4), results / "requests.jsonl.gz"
-    record, left = ask_dataset(recipe_for(name, **changes), folder, terms, store, sent)
+    server, sent = server_at(stub)[0], results / "requests.jsonl.gz"
+    record, left = ask_dataset(recipe_for(name, **changes), folder, store, sent, server=server, at_once=4)
     assert left == 0
     return record, store
 
@@ -226,10 +233,9 @@ def test_price_and_probabilities_are_recorded(tmp_path: Path) -> None:
     toy_datasets.make(tmp_path, "doc")
     price = Price(prompt=500_000, answer=1_000_000, currency="EUR")
     with serving(ChatStub(lambda prompt: "none")) as stub:
-        terms = Terms(server=server_at(stub)[0], at_once=4, price=price)
         record, _ = ask_dataset(
-            recipe_for("doc", logprobs=True), tmp_path / "datasets/doc", terms, tmp_path / "doc.jsonl",
-            tmp_path / "requests.jsonl.gz",
+            recipe_for("doc", logprobs=True), tmp_path / "datasets/doc", tmp_path / "doc.jsonl",
+            tmp_path / "requests.jsonl.gz", server=server_at(stub)[0], at_once=4, price=price,
         )  # fmt: skip
     assert record.price == f"{record.prompt_tokens / 2 + record.answer_tokens:.2f} EUR"
     assert record.probability == pytest.approx(0.5)
@@ -249,14 +255,14 @@ def test_credentialed_text_is_sent_to_no_hosted_server_without_a_licence(
 ) -> None:
     folder = toy_datasets.make(tmp_path, "ner", access="credentialed")
     hosted, sent = ChatServer(url="https://api.example.org/v1"), tmp_path / "requests.jsonl.gz"
-    given = recipe_for("ner"), folder
+    given = recipe_for("ner"), folder, tmp_path / "a.jsonl", sent
     with pytest.raises(PubmillError, match="must not be sent to https://api.example.org"):
-        ask_dataset(*given, Terms(server=hosted, at_once=1), tmp_path / "a.jsonl", sent)
+        ask_dataset(*given, server=hosted, at_once=1)
     assert not sent.exists()
     with serving(ChatStub(lambda prompt: "none")) as stub:
-        terms = Terms(server=server_at(stub)[0], at_once=4, licence="agreement 17")
+        server, _ = server_at(stub)
         monkeypatch.setattr(ChatServer, "is_hosted", True)
-        record, left = ask_dataset(*given, terms, tmp_path / "a.jsonl", sent)
+        record, left = ask_dataset(*given, server=server, at_once=4, licence="agreement 17")
     assert (left, record.hosted, record.licence, record.served) == (0, True, "agreement 17", {})
 
 

@@ -11,8 +11,7 @@ import pytest
 
 from pubmill.examples.prompts import wording_of
 from pubmill.extras.ask.ask_recipes import Asking, AskRecipe
-from pubmill.extras.ask.asking import Terms, ask_dataset
-from pubmill.extras.ask.chat_requests import requests_for, schema_of
+from pubmill.extras.ask.asking import AskedRecord, ask_dataset, requests_for, schema_of
 from pubmill.extras.ask.chat_server import ChatServer
 from pubmill.predictions.predictions import answers_to_labels
 from pubmill.predictions.scores import examples_of, score_submission
@@ -26,8 +25,9 @@ LENGTH = 6
 SENT = "requests.jsonl.gz"
 
 
-def terms_at(address: str) -> Terms:
-    return Terms(server=ChatServer(url=address), at_once=2)
+def asked(recipe: AskRecipe, folder: Path, address: str, tmp_path: Path) -> tuple[AskedRecord, int]:
+    places = tmp_path / "a.jsonl", tmp_path / SENT
+    return ask_dataset(recipe, folder, *places, server=ChatServer(url=address), at_once=2)
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def asking(model: Path, **settings: Any) -> AskRecipe:
 
 def test_its_answers_and_counts_are_recorded(model: Path, address: str, tmp_path: Path) -> None:
     folder, recipe = toy_datasets.make(tmp_path, "ner"), asking(model)
-    record, left = ask_dataset(recipe, folder, terms_at(address), tmp_path / "a.jsonl", tmp_path / SENT)
+    record, left = asked(recipe, folder, address, tmp_path)
     reading = recipe_of(folder, None)
     examples = list(examples_of(folder, reading))
     wording = wording_of(recipe, reading.labels, recipe.prompt)
@@ -71,7 +71,7 @@ def test_its_answers_have_the_form_of_the_schema_that_it_enforces(
     reading = toy_datasets.recipe(tmp_path, name)
     settings = Asking(model=model.name, length=400, structured=True, logprobs=True)
     recipe = replace(recipe_for(name), asking=settings)
-    record, left = ask_dataset(recipe, folder, terms_at(address), tmp_path / "a.jsonl", tmp_path / SENT)
+    record, left = asked(recipe, folder, address, tmp_path)
     contents = [
         one["response"]["body"]["choices"][0] for one in map(json.loads, (tmp_path / "a.jsonl").open())
     ]

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from pubmill.extras.audit.audit_recipes import AuditRecipe, ScoreCounts
-from pubmill.extras.audit.audit_stages import AuditStage
-from pubmill.extras.audit.audited_tables import OF_OTHERS, score_counts
+from pubmill.extras.audit.audit_stages import OF_OTHERS, AuditStage, score_counts
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from pubmill.stages import checked_graph
@@ -56,7 +55,7 @@ def test_the_audit_belongs_to_comparable_studies_with_tables_of_results(specs: S
         study = Study(study="x", title="", scale=scale, tables=(f"gu2020/{table}",))
         graph = checked_graph(study, specs if scale == "full" else load(SPECS, scale))
         page = "results/full/pages/audit" if scale == "full" else "results/demo/pages/audit"
-        made = [path for path in graph.publication.everything() if path.startswith(page)]
+        made = [path for path in graph.scope.everything() if path.startswith(page)]
         assert len(made) == count
         assert (f"{page}.json" in graph.report.inputs()) is bool(count)
         assert graph.report.recipe().sections == ("audit",) * bool(count)

@@ -12,8 +12,7 @@ import pytest
 import yaml
 
 from pubmill.extras.board.board_files import BoardSpec, Event, new_events, read_entries
-from pubmill.extras.board.board_graph import board_graph
-from pubmill.extras.board.board_scores import score_entries
+from pubmill.extras.board.board_scores import board_graph, score_entries
 from pubmill.specs import load
 from tests.unit.predictions import toy_datasets as toy
 from tests.unit.programs import Ended, run_verb
@@ -234,7 +233,7 @@ def refusals(board: Path, results: Path, number: int) -> tuple[list[str], dict[s
         HOSTILE[names[one % len(names)]](folder, dice)
     spec = BoardSpec(title="A board", datasets=tuple(TOYS))
     entries, refused = read_entries(board, spec)
-    graph, _ = board_graph(board, spec, entries, Path("specs"), load(Path("specs"), "full"), results)
+    graph = board_graph(board, spec, entries, Path("specs"), load(Path("specs"), "full"), results)
     refused |= score_entries(graph, entries)
     return [one.name for one in entries if one.name not in refused], refused
 

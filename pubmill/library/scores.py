@@ -1,13 +1,19 @@
-"""Metrics of predictions in memory."""
+"""Metrics of predictions, in memory or in a file."""
 
 import math
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.examples import kinds
+from pubmill.library.loaded_datasets import converted_folder
 from pubmill.messages.wording import unknown
 from pubmill.metrics import SCORERS
+from pubmill.predictions.scores import ScoredSubmission, score_submission
+from pubmill.predictions.submission import recipe_of
+from pubmill.recipes.submissions import System
+from pubmill.storage.privacy import keep_private
 
 _KIND_OF = {example: kind for kind, example in kinds.KINDS.items()}
 _MARKS = {
@@ -38,6 +44,30 @@ def score(y_true: Any, y_pred: Any, negative: str | None = None, kind: str | Non
     own_kind = _KIND_OF[types.pop()]
     rows = [_prediction(own_kind, number, value) for number, value in enumerate(predictions)]
     return SCORERS[own_kind](gold, rows, negative).metrics
+
+
+def score_predictions(
+    predictions: str | Path,
+    dataset: str,
+    results: str | Path = "results/full",
+    form: str | None = None,
+    mapping: Mapping[str, str | None] | None = None,
+    system: System | None = None,
+    partial: bool = False,
+) -> ScoredSubmission:
+    """Score a file of predictions for a dataset converted in a results folder (docs/submissions.md).
+
+    Raises `PubmillError` with the reason if the file is refused; then nothing of it is scored. `form`: by
+    default recognised from the content. `mapping`: answer, label or type of the system -> label of the
+    dataset, or None to leave a type out. `partial`: examples without a prediction are empty or wrong; by
+    default a file that lacks some is refused. `system`: what predicted; required for credentialed
+    datasets, with `local=True`. Texts with dummies, as in BLURB's tables of relations, are compared by
+    `pubmill score` only, as the dummies are in the dataset's spec; here, leave the texts out.
+    """
+    folder = converted_folder(dataset, results)
+    keep_private([folder])
+    recipe = recipe_of(folder, system, form, dict(mapping or {}), partial=partial)
+    return score_submission(Path(predictions), recipe, Path(results))
 
 
 def _examples(y_true: Any, kind: str | None) -> list[kinds.Example]:
@@ -132,6 +162,14 @@ def _label(value: Any) -> str:
     return str(value)
 
 
+_FORMS: dict[str, tuple[tuple[type, ...], str]] = {
+    "regression": ((int, float), "number"),
+    "sequence": ((str, int), "label"),
+    "multilabel": ((list,), "list of labels"),
+}
+"""Kind -> types of its predictions, and their name."""
+
+
 def _prediction(kind: str, number: int, value: Any) -> Any:
     fault = ""
     if kind == "tokens":
@@ -139,12 +177,8 @@ def _prediction(kind: str, number: int, value: Any) -> Any:
         if isinstance(value, list):
             wrong = [one for one in value if not kinds.BIO_LABEL.fullmatch(str(one))]
         fault = f"{wrong[0]!r:.100} is none of O, B, I, B-TYPE, I-TYPE" if wrong else ""
-    elif kind == "regression":
-        fault = "" if isinstance(value, int | float) else f"{value!r:.100} is no number"
-    elif kind == "sequence":
-        fault = "" if isinstance(value, str | int) else f"{value!r:.100} is no label"
-    elif kind == "multilabel":
-        fault = "" if isinstance(value, list) else f"{value!r:.100} is no list of labels"
+    elif kind in _FORMS and not isinstance(value, _FORMS[kind][0]):
+        fault = f"{value!r:.100} is no {_FORMS[kind][1]}"
     if fault:
         raise PubmillError(f"prediction {number}: {fault}")
     if kind == "multilabel":
