@@ -26,8 +26,8 @@ from pubmill.report.contradictions import Contradictions
 from pubmill.report.rendering import to_json
 from pubmill.report.report_content import Report
 from pubmill.report.study_report import read_report, render
-from pubmill.storage.names_in_paths import RunPath, run_of
-from pubmill.storage.result_paths import RELATIVE, Paths
+from pubmill.storage.names_in_paths import run_of
+from pubmill.storage.result_paths import RELATIVE, Paths, RunKey
 from tests import full_tables
 from tests.browser import launched, opened
 from tests.unit import toy_tables as made_up
@@ -113,20 +113,20 @@ def put_trainings(folder: Path, records: Records) -> None:
     """Write notes on the training of each record, by its recipe; where the learning rate is searched, models
     chose different ones."""
     for path in records:
-        run = run_of(path)
+        run, seed = run_of(path)
         values = _finetuning_recipe(run)
         epochs = range(values.get("epochs", 0))
-        scores = [0.9 - 0.5 / (epoch + 1) + math.sin(epoch + run.seed) / 50 for epoch in epochs]
+        scores = [0.9 - 0.5 / (epoch + 1) + math.sin(epoch + seed) / 50 for epoch in epochs]
         notes = training(values, scores, [0.9 / (epoch + 1) for epoch in epochs])
-        _put(folder / RELATIVE.training(*run), json.dumps(notes))
+        _put(folder / RELATIVE.training(run, seed), json.dumps(notes))
 
 
 @cache
-def _finetuning_recipe(run: RunPath) -> dict[str, Any]:
+def _finetuning_recipe(run: RunKey) -> dict[str, Any]:
     """Return the recipe of a run; a finished pipeline has none."""
     if run.protocol not in full_tables.specs().protocols:
         return {"task": "tokens"}
-    decided = full_tables.graph().runs.recipe(run.run)
+    decided = full_tables.graph().runs.recipe(run)
     chosen: Any = {"learning_rate": 1e-5 * len(run.model), "batch_size": 16, "epochs": 60}
     usual = asdict(FinetuningRecipe(task="tokens", metric="entity_f1", **chosen))
     found: dict[str, Any] = to_jsonable_python(usual | chosen | decided)

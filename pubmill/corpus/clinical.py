@@ -14,10 +14,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from pubmill.corpus.gzipped import BROKEN, open_content
 from pubmill.corpus.own_texts import paragraphs
 from pubmill.corpus.shards import Document
 from pubmill.errors import PubmillError
+from pubmill.storage.archives import GZIP_FAULTS, open_content
 from pubmill.storage.strict_parsing import whole_number
 
 COLUMNS = ("ROW_ID", "CATEGORY", "ISERROR", "TEXT")
@@ -53,12 +53,24 @@ def read_notes(path: Path, brackets: str = "keep") -> Iterator[Document]:
                 line = rows.line_num
                 if len(row) != len(header):
                     raise PubmillError(f"{path}:{line}: expected {len(header)} fields, found {len(row)}")
-                yield _note_document([row[place] for place in places], brackets, f"{path}:{line}")
-    except csv.Error as error:
+                identifier, category, is_error, note = (row[place] for place in places)
+                if (number := whole_number(identifier)) is None:
+                    raise PubmillError(f"{path}:{line}: its ROW_ID is no number")
+                if is_error.strip() not in ("", "0", "1"):
+                    raise PubmillError(f"{path}:{line}: ROW_ID {number}: ISERROR must be 1 or empty")
+                kind = category.strip()
+                shown = paragraphs(normalised(note) if brackets == "normalise" else note)
+                yield Document(
+                    id=f"mimic:{number}",
+                    languages=("eng",),
+                    types=(kind,) if kind else (),
+                    licence=LICENCE,
+                    sections=tuple(("", paragraph) for paragraph in shown),
+                    flags=("error",) if is_error.strip() == "1" else (),
+                )
+    except (csv.Error, UnicodeDecodeError) as error:
         raise PubmillError(f"{path}: after line {line}: not the CSV that MIMIC-III has ({error})") from None
-    except UnicodeDecodeError:
-        raise PubmillError(f"{path}: after line {line}: not UTF-8") from None
-    except BROKEN:
+    except GZIP_FAULTS:
         raise PubmillError(
             f"{path}: truncated or damaged gzip after line {line}; compare its checksum with PhysioNet's "
             f"SHA256SUMS.txt and fetch it again"
@@ -81,22 +93,3 @@ def _placeholder_kind(inside: str) -> str:
     # What follows the last `)` has no asides; searching each of its `(` for an end would take quadratic time.
     head, end, tail = inside.rpartition(")")
     return " ".join(_WORD.findall(_ASIDE.sub(" ", head + end) + tail)).lower() or "unknown"
-
-
-def _note_document(fields: list[str], brackets: str, where: str) -> Document:
-    row, category, is_error, text = fields
-    if (number := whole_number(row)) is None:
-        raise PubmillError(f"{where}: its ROW_ID is no number")
-    if is_error.strip() not in ("", "0", "1"):
-        raise PubmillError(f"{where}: ROW_ID {number}: ISERROR must be 1 or empty")
-    kind = category.strip()
-    if brackets == "normalise":
-        text = normalised(text)
-    return Document(
-        id=f"mimic:{number}",
-        languages=("eng",),
-        types=(kind,) if kind else (),
-        licence=LICENCE,
-        sections=tuple(("", paragraph) for paragraph in paragraphs(text)),
-        flags=("error",) if is_error.strip() == "1" else (),
-    )

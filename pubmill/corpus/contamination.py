@@ -107,16 +107,14 @@ def write_index(path: Path, datasets: Iterable[EvaluatedDataset], folder: Path) 
         for data in datasets:
             for split in data.splits:
                 texts = _ids_by_text(folder / data.dataset / f"{split}.jsonl.gz", data.pmids)
-                listed: list[IndexedText] = [
-                    {
-                        "dataset": data.dataset,
-                        "split": split,
-                        "examples": examples,
-                        "pmid": pmid,
-                        "runs": _hash_ngrams(text),
-                    }
-                    for (text, pmid), examples in texts.items()
-                ]
+                listed: list[IndexedText] = []
+                for (text, pmid), examples in texts.items():
+                    pieces = [word_hashes(plain_words(piece)) for piece in _DUMMY.split(text)]
+                    runs = sorted({int(run) for piece in pieces for run in ngram_hashes(piece, RUN)})
+                    listed.append({
+                        "dataset": data.dataset, "split": split, "examples": examples, "pmid": pmid,
+                        "runs": runs,
+                    })  # fmt: skip
                 writer.write_table(pa.Table.from_pylist(listed, schema))
                 rows += len(listed)
     return rows
@@ -137,12 +135,6 @@ def _ids_by_text(path: Path, pmids: bool) -> dict[tuple[str, str | None], list[s
             if example["id"] not in ids[-1:]:
                 ids.append(example["id"])
     return texts
-
-
-def _hash_ngrams(text: str) -> list[int]:
-    """Return the hashes of a text's n-grams, sorted."""
-    pieces = [word_hashes(plain_words(piece)) for piece in _DUMMY.split(text)]
-    return sorted({int(run) for piece in pieces for run in ngram_hashes(piece, RUN)})
 
 
 class EvaluationTexts:

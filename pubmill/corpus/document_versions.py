@@ -66,9 +66,9 @@ def write_latest(path: Path, shards: Sequence[Path], sources: Sequence[int]) -> 
         copy(connection, _REASONS, temporary)
 
 
-def merging(path: Path) -> AbstractContextManager[DuckDBPyConnection]:
+def merging(path: Path, memory: str = "") -> AbstractContextManager[DuckDBPyConnection]:
     """Open a database for queries whose result is written to `path`; it spills to a folder beside it."""
-    return database(temporary_name(path.with_suffix(".spill")), MEMORY, f"cannot write {path}")
+    return database(temporary_name(path.with_suffix(".spill")), memory or MEMORY, f"cannot write {path}")
 
 
 def add_events(connection: DuckDBPyConnection, shards: Sequence[Path], sources: Sequence[int]) -> None:

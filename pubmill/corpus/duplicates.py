@@ -12,10 +12,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from pubmill.corpus.document_versions import merging
 from pubmill.corpus.fingerprints import BAND_COLUMNS, HASHES
 from pubmill.errors import PubmillError
-from pubmill.storage.database import copy, database
-from pubmill.storage.files import temporary_name, writing
+from pubmill.storage.database import copy
+from pubmill.storage.files import writing
 from pubmill.storage.parquet import all_verified
 
 # Beyond this, rows spill to a folder beside the output.
@@ -64,8 +65,7 @@ def write_duplicates(path: Path, fingerprints: Sequence[Path], similarity: float
     for file in fingerprints:
         if not file.is_file():
             raise PubmillError(f"{file} does not exist; make the fingerprints first")
-    spill = temporary_name(path.with_suffix(".spill"))
-    with writing(path) as temporary, database(spill, MEMORY, f"cannot write {path}") as connection:
+    with writing(path) as temporary, merging(path, MEMORY) as connection:
         files = all_verified(fingerprints)
         connection.execute("CREATE TABLE shards (shard INTEGER, file VARCHAR)")
         connection.executemany("INSERT INTO shards VALUES (?, ?)", [list(pair) for pair in enumerate(files)])

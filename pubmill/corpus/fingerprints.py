@@ -5,7 +5,7 @@ successive words, as in Lee et al. (2022), "Deduplicating training data makes la
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from rensa import RMinHash
 
 from pubmill.corpus.contamination import EvaluationTexts, plain_words
 from pubmill.corpus.filters import selected_sections, with_reasons
-from pubmill.corpus.shards import Document, joined
+from pubmill.corpus.shards import joined
 from pubmill.recipes.corpora import SelectionRecipe
 from pubmill.storage.files import writing
 from pubmill.storage.parquet import parquet_writer
@@ -48,25 +48,20 @@ def write_fingerprints(
 ) -> int:
     """Write fingerprints of the documents of a shard that nothing else rejects; return their number. A text
     without words has no digest and is never a duplicate."""
-    schema = SIMILAR if similar else EXACT
-    judged = with_reasons(shard, index, latest, selection, excluded)
-    rows = _fingerprint_rows(judged, selection, similar)
-    count = 0
+
+    def found() -> Iterator[dict[str, Any]]:
+        for position, document, reason in with_reasons(shard, index, latest, selection, excluded):
+            if reason is None:
+                words = plain_words(joined(selected_sections(document, selection)))
+                row: dict[str, Any] = {"id": document.id, "position": position, "digest": digest(words)}
+                yield row | sketch(words) if similar and words else row
+
+    schema, rows, count = SIMILAR if similar else EXACT, found(), 0
     with writing(output) as temporary, parquet_writer(temporary, schema) as writer:
         while group := list(islice(rows, ROWS_PER_GROUP)):
             writer.write_table(pa.Table.from_pylist(group, schema))
             count += len(group)
     return count
-
-
-def _fingerprint_rows(
-    judged: Iterable[tuple[int, Document, str | None]], selection: SelectionRecipe, similar: bool
-) -> Iterator[dict[str, Any]]:
-    for position, document, reason in judged:
-        if reason is None:
-            words = plain_words(joined(selected_sections(document, selection)))
-            row: dict[str, Any] = {"id": document.id, "position": position, "digest": digest(words)}
-            yield row | sketch(words) if similar and words else row
 
 
 def digest(words: list[str]) -> bytes | None:

@@ -26,6 +26,7 @@ source's spec can leave out in addition.
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 
 from lxml import etree
@@ -139,10 +140,10 @@ class JatsReader:
         meta = root.find("front/article-meta")
         if meta is None:
             raise PubmillError(f"{where}: <article> without <front> and <article-meta>")
-        check_pmcid(meta, facts, where)
+        pmid = article_pmid(meta, facts, where)
         corrections = related_articles(meta)
         return facts._replace(
-            pmid=facts.pmid or pmid(meta),
+            pmid=facts.pmid or pmid,
             published=_year(meta),
             languages=languages(root),
             types=types(root),
@@ -351,13 +352,13 @@ _MARKS: dict[str, Callable[[etree._Element], None]] = {
 }
 
 
+@dataclass
 class _Section:
     """A section being read: its label, its own lines, and those of its floats."""
 
-    def __init__(self, label: str) -> None:
-        self.label = label
-        self.own = [""]
-        self.floats: list[list[str]] = []
+    label: str
+    own: list[str]
+    floats: list[list[str]] = field(default_factory=list)
 
     def text(self) -> str:
         return "\n".join(
@@ -367,7 +368,7 @@ class _Section:
 
 def _split_by_section(marked: str) -> Sections:
     """Sort marked text by section."""
-    outermost = section = _Section("")
+    outermost = section = _Section("", [""])
     sections, lines, outer = [outermost], outermost.own, [(outermost, outermost.own)]
     for piece in f"{LINE}{marked}".split(MARK)[1:]:
         mark, text = piece[0], piece[1:]
@@ -384,8 +385,7 @@ def _split_by_section(marked: str) -> Sections:
             outer.append((section, lines))
             lines = [text]
             if mark == "s":
-                section = _Section(section.label)
-                section.own = lines
+                section = _Section(section.label, lines)
                 sections.append(section)
             else:
                 section.floats.append(lines)
@@ -397,22 +397,17 @@ def _collapse_spaces(line: str) -> str:
     return _RUNS.sub(" ", line) if "  " in line else line
 
 
-def check_pmcid(meta: etree._Element, facts: Document, where: str) -> None:
-    """Check that the article's PMCID, if stated, is the one under which it is filed."""
-    expected = facts.id.removeprefix("pmc:")
+def article_pmid(meta: etree._Element, facts: Document, where: str) -> str:
+    """Return the PMID that an article states, as PubMed writes it; "" if there is none. Check that its PMCID,
+    if stated, is the one under which it is filed."""
+    expected, pmids = facts.id.removeprefix("pmc:"), list[str]()
     for element in meta.iterchildren("article-id"):
-        if element.get("pub-id-type") in ("pmc", "pmcid"):
-            number = (element.text or "").strip().removeprefix("PMC")
-            if number != expected:
-                raise PubmillError(f"{where}: is filed as PMC{expected}, but its XML says PMC{number[:40]}")
-
-
-def pmid(meta: etree._Element) -> str:
-    """Return the PMID that an article states, as PubMed writes it; "" if there is none."""
-    for element in meta.iterchildren("article-id"):
-        if element.get("pub-id-type") == "pmid":
-            return plain_pmid(element.text or "")
-    return ""
+        kind, number = element.get("pub-id-type"), (element.text or "").strip()
+        if kind in ("pmc", "pmcid") and (number := number.removeprefix("PMC")) != expected:
+            raise PubmillError(f"{where}: is filed as PMC{expected}, but its XML says PMC{number[:40]}")
+        if kind == "pmid":
+            pmids.append(plain_pmid(number))
+    return pmids[0] if pmids else ""
 
 
 def _clear_markers(title: etree._Element) -> None:
@@ -445,19 +440,16 @@ def _text(element: etree._Element) -> str:
 
 
 def _title(meta: etree._Element) -> str:
-    group = meta.find("title-group")
-    parts = () if group is None else group.iterchildren("article-title", "subtitle")
-    return " ".join(text for part in parts if (text := _on_one_line(part)))
-
-
-def _on_one_line(title: etree._Element) -> str:
-    """Return the text of a title without footnotes and their markers."""
-    if not len(title):
-        return _collapse_spaces(_text(title))
-    _clear_markers(title)
-    return " ".join(
-        text for _, text in _split_by_section(_marked_text(title, _PREPARATIONS, _INSIDE_WORDS))
-    ).replace("\n", " ")
+    """Return the title and subtitles on one line, without footnotes and their markers."""
+    group, texts = meta.find("title-group"), list[str]()
+    for part in () if group is None else group.iterchildren("article-title", "subtitle"):
+        if not len(part):
+            texts.append(_collapse_spaces(_text(part)))
+        else:
+            _clear_markers(part)
+            marked = _marked_text(part, _PREPARATIONS, _INSIDE_WORDS)
+            texts += [text.replace("\n", " ") for _, text in _split_by_section(marked)]
+    return " ".join(filter(None, texts))
 
 
 def languages(root: etree._Element) -> tuple[str, ...]:

@@ -14,7 +14,6 @@ The same documents from the same files result in the same bytes (with the same r
 
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict
 from hashlib import file_digest
 from pathlib import Path
@@ -22,7 +21,6 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from duckdb import DuckDBPyConnection
 
 from pubmill.corpus.document_versions import add_events, merging
 from pubmill.corpus.shards import read_digest
@@ -84,19 +82,16 @@ class SourceFile(StrictRecipe):
 
 
 def source_file(source: str, path: Path) -> SourceFile:
-    """Return a source file with its digests, as recorded when it was downloaded."""
+    """Return a source file with its digests: of the record of its download, or of the file if none has them
+    (files of the user's own; archives of many downloads)."""
     record = Path(RELATIVE.source_record(str(path)))
-    if record.is_file():
-        digests = read_json(record)
-        with suppress(KeyError, TypeError):
-            return SourceFile(source=source, file=path.name, md5=digests["md5"], sha256=digests["sha256"])
-        raise PubmillError(f"{record} records no md5 and sha256; delete it and {path}, and run again")
-    try:
+    known = read_json(record) if record.is_file() else {}
+    if not {"md5", "sha256"} <= known.keys():
+        if not path.is_file():
+            raise PubmillError(f"{path} does not exist and has no record of its digests; run again")
         with path.open("rb") as content:
-            md5 = file_digest(content, "md5").hexdigest()
-        return SourceFile(source=source, file=path.name, md5=md5, sha256=sha256(path))
-    except FileNotFoundError:
-        raise PubmillError(f"neither {record} nor {path} exists, so its digests are unknown") from None
+            known = {"md5": file_digest(content, "md5").hexdigest(), "sha256": sha256(path)}
+    return SourceFile(source=source, file=path.name, md5=known["md5"], sha256=known["sha256"])
 
 
 def write_lock(
@@ -160,31 +155,28 @@ def write_locked(
         add_events(connection, shards, sources)
         copy(connection, _LOCKED_REASONS, temporary)
         copy(connection, _DIFFERENCES, listed)
-        present = set(map(read_digest, shards))
-        write_json(report, sealed(_lock_report(connection, lock, files, listed, present)))
-
-
-def _lock_report(
-    connection: DuckDBPyConnection, lock: Path, files: list[SourceFile], differences: Path, present: set[str]
-) -> dict[str, object]:
-    locked = pq.read_metadata(lock).num_rows
-    counted = connection.execute(
-        "SELECT status, count(*), array_agg(id ORDER BY id)[:?] FROM read_parquet(?) GROUP BY status",
-        [SAMPLES, str(differences)],
-    ).fetchall()
-    counts = {"changed": 0, "gone": 0} | {status: count for status, count, _ in counted}
-    counted_files = connection.execute(_BY_FILE, [str(differences)]).fetchall()
-    by_file = {place: numbers for place, *numbers in counted_files}
-    absent = []
-    for place, file in enumerate(files):
-        if file.sha256 not in present:
-            numbers = dict(zip(("documents", "changed", "gone"), by_file.get(place, [0] * 3), strict=True))
-            absent.append({"source": file.source, "file": file.file, "sha256": file.sha256, **numbers})
-    return {
-        "locked": locked,
-        "exact": locked - sum(counts.values()),
-        **counts,
-        "samples": {status: ids for status, _, ids in counted},
-        "locked_files": [asdict(file) for file in files],
-        "absent_files": absent,
-    }
+        counted = connection.execute(
+            "SELECT status, count(*), array_agg(id ORDER BY id)[:?] FROM read_parquet(?) GROUP BY status",
+            [SAMPLES, str(listed)],
+        ).fetchall()
+        counted_files = connection.execute(_BY_FILE, [str(listed)]).fetchall()
+        counts = {"changed": 0, "gone": 0} | {status: count for status, count, _ in counted}
+        by_file = {place: numbers for place, *numbers in counted_files}
+        present, absent = set(map(read_digest, shards)), []
+        for place, file in enumerate(files):
+            if file.sha256 not in present:
+                documents, changed, gone = by_file.get(place, (0, 0, 0))
+                absent.append({
+                    "source": file.source, "file": file.file, "sha256": file.sha256,
+                    "documents": documents, "changed": changed, "gone": gone,
+                })  # fmt: skip
+        locked = pq.read_metadata(lock).num_rows
+        found = {
+            "locked": locked,
+            "exact": locked - sum(counts.values()),
+            **counts,
+            "samples": {status: ids for status, _, ids in counted},
+            "locked_files": [asdict(file) for file in files],
+            "absent_files": absent,
+        }
+        write_json(report, sealed(found))

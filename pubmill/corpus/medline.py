@@ -28,12 +28,13 @@ from typing import IO, Literal
 
 from lxml import etree
 
-from pubmill.corpus.gzipped import BROKEN, open_content
 from pubmill.corpus.medline_bytes import ARTICLE_END, Check, day, read_usual, year
 from pubmill.corpus.notices import corrections_in, flags_of
 from pubmill.corpus.shards import BOOK, PMID_DIGITS, VERSION_DIGITS, Document, Sections, single_spaced
 from pubmill.corpus.xml_parser import DECLARES, fault, parser
 from pubmill.errors import PubmillError
+from pubmill.storage.archives import GZIP_FAULTS, open_content
+from pubmill.storage.strict_parsing import whole_number
 
 BLOCK = 1 << 17
 HEAD_LIMIT = 1 << 16
@@ -89,7 +90,7 @@ def read_medline(path: Path) -> Iterator[Document]:
     try:
         with open_content(path) as stream:
             yield from reader.documents(stream)
-    except BROKEN as error:
+    except GZIP_FAULTS as error:
         raise PubmillError(
             f"{path}: truncated or damaged gzip ({error}) after line {reader.line()}, "
             f"last PMID read {reader.last}. Delete the file and download it again."
@@ -197,7 +198,9 @@ class _MedlineReader:
                 for pmid in child.iterchildren("PMID"):
                     yield Document(id=self._document_id(pmid), version=self._version(pmid), deleted=True)
             elif child.tag == "PubmedBookArticle":
-                yield self._book_document(child)
+                pmid = self._children(self._children(child, "BookDocument")["BookDocument"], "PMID")["PMID"]
+                identifier, version = self._document_id(pmid), self._version(pmid)
+                yield Document(identifier, version, identifier.removeprefix("pmid:"), flags=(BOOK,))
             else:
                 raise self._error(f"<{child.tag}> where a citation was expected")
         self.done += len(content)
@@ -215,12 +218,6 @@ class _MedlineReader:
             self.last = cited[-1].decode() if cited else self.last
             self.done += max(0, sum(len(text) + 1 for text in lines[: line - 1]) - len(self.start))
             raise self._error(f"malformed XML: {fault(error)}") from None
-
-    def _book_document(self, article: etree._Element) -> Document:
-        book = self._children(article, "BookDocument")["BookDocument"]
-        pmid = self._children(book, "PMID")["PMID"]
-        identifier, version = self._document_id(pmid), self._version(pmid)
-        return Document(identifier, version, pmid=identifier.removeprefix("pmid:"), flags=(BOOK,))
 
     def _citation_document(self, citation: etree._Element) -> Document:
         parts = self._children(citation, "PMID", "Article")
@@ -266,19 +263,19 @@ class _MedlineReader:
 
     def _document_id(self, pmid: etree._Element) -> str:
         text = (pmid.text or "").strip()
-        if not _is_number(text, PMID_DIGITS):
+        if (number := whole_number(text)) is None:
             raise self._error(f"<PMID> holds {text[:40]!r}, not a number of at most {PMID_DIGITS} digits")
         self.last = text
-        return f"pmid:{int(text)}"
+        return f"pmid:{number}"
 
     def _version(self, pmid: etree._Element) -> int:
         # Files from before 2010 have no versions; NLM defines a citation without one as version 1.
         text = pmid.get("Version", "1")
-        if not _is_number(text, VERSION_DIGITS):
+        if (number := whole_number(text)) is None or len(text) > VERSION_DIGITS:
             raise self._error(
                 f"<PMID Version={text[:40]!r}>: not a number of at most {VERSION_DIGITS} digits"
             )
-        return int(text)
+        return number
 
     def line(self) -> int:
         """Return how many lines were read completely; it is slow, so it is called only for messages."""
@@ -293,10 +290,6 @@ class _MedlineReader:
 
     def _error(self, message: str) -> PubmillError:
         return PubmillError(f"{self.path}:{self.line() + 1}: {message}. Last PMID read: {self.last}.")
-
-
-def _is_number(text: str, digits: int) -> bool:
-    return text.isascii() and text.isdigit() and len(text) <= digits
 
 
 def _text(element: etree._Element) -> str:

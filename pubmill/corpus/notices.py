@@ -1,4 +1,4 @@
-"""Retractions, concerns, errata and republications, as PubMed and PMC mark them.
+"""Retractions, concerns, errata and republications, as PubMed and PMC mark them, and those of datasets.
 
 PubMed links a citation and its notice in both directions (`CommentsCorrections`), and gives both a type
 (https://www.nlm.nih.gov/bsd/policy/errata.html). Some pairs have only one of these marks, so either is
@@ -6,10 +6,17 @@ enough. NLM counts partial retractions as errata. JATS has the article's type an
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypedDict
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from lxml import etree
 
+from pubmill.errors import PubmillError
+from pubmill.storage.files import read_jsonl_gz
+from pubmill.storage.parquet import open_parquet
 from pubmill.storage.strict_parsing import whole_number
 
 Corrections = tuple[tuple[str, str], ...]
@@ -96,3 +103,72 @@ def related_articles(meta: etree._Element) -> Corrections:
         for one in meta.iterchildren("related-article")
         if (kind := _RELATED.get(one.get("related-article-type", "")))
     )
+
+
+def documents_in(files: Iterable[Path]) -> set[str]:
+    """Return the ids (`document`) that occur in the rows of files of examples or of sentences' documents."""
+    return {str(row["document"]) for file in files for row in read_jsonl_gz(file) if row.get("document")}
+
+
+_COLUMNS = ["id", "version", "date", "flags", "corrections", "deleted"]
+DELETED = "deleted"
+"""Mark of a document that PubMed has withdrawn."""
+
+
+class Notice(TypedDict):
+    """A document with its marks (`STANDING`, `DELETED`), the notices about it as [kind, PMID or ""], and the
+    day of its last revision."""
+
+    pmid: str
+    marks: list[str]
+    notices: list[list[str]]
+    date: str
+
+
+class NoticeList(TypedDict):
+    """The number of a dataset's documents, the number `found` in the sources, and the notices on them."""
+
+    documents: int
+    found: int
+    marked: list[Notice]
+
+
+def notices_of(sources: Sequence[Sequence[Path]], datasets: Mapping[str, set[str]]) -> dict[str, NoticeList]:
+    """Return the notices on the documents of each dataset, which are PMIDs. `sources`: the parsed shards of
+    each source, in the order of authority, and within a source in the order of loading."""
+    ids = pa.array([f"pmid:{pmid}" for pmid in sorted(set().union(*datasets.values()))], pa.string())
+    known: dict[str, Notice] = {}
+    for shards in reversed(sources):
+        known |= _current_notices(shards, ids)
+    return {
+        name: {
+            "documents": len(pmids),
+            "found": len(pmids & known.keys()),
+            "marked": [known[pmid] for pmid in sorted(pmids & known.keys(), key=int) if known[pmid]["marks"]],
+        }
+        for name, pmids in datasets.items()
+    }
+
+
+def _current_notices(shards: Iterable[Path], ids: pa.Array) -> dict[str, Notice]:
+    """Return the state of documents after all shards of a source are loaded, by PMID."""
+    records: dict[str, dict[int, Any]] = {}
+    for shard in shards:
+        try:
+            with open_parquet(shard) as file:
+                table = file.read(_COLUMNS)
+        except (pa.ArrowException, OSError, KeyError) as error:
+            raise PubmillError(f"{shard}: no parsed shard: {error}") from None
+        for row in table.filter(pc.is_in(table["id"], value_set=ids)).to_pylist():
+            records.setdefault(row["id"].removeprefix("pmid:"), {})[row["version"]] = row
+    notices: dict[str, Notice] = {}
+    for pmid, versions in records.items():
+        there = {version: row for version, row in versions.items() if not row["deleted"]}
+        row = there[max(there)] if there else versions[max(versions)]
+        notices[pmid] = {
+            "pmid": pmid,
+            "marks": [mark for mark in STANDING if mark in row["flags"]] if there else [DELETED],
+            "notices": [[one["kind"], one["pmid"]] for one in row["corrections"]],
+            "date": row["date"],
+        }
+    return notices

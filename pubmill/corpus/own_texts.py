@@ -25,14 +25,14 @@ import datetime
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal
 
-from pubmill.corpus.gzipped import read_lines
 from pubmill.corpus.shards import PMID_DIGITS, Document, single_spaced
 from pubmill.errors import PubmillError
-from pubmill.storage.strict_parsing import unique_keys
+from pubmill.storage.archives import GZIP_FAULTS, open_content
+from pubmill.storage.strict_parsing import unique_keys, whole_number
 
 Division = Literal["file", "line", "blank-line"]
 LONGEST = 64_000_000
@@ -77,15 +77,23 @@ def _split_documents(
 
 
 def _read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield numbered lines with their ends, without a byte order mark."""
-    for number, line in read_lines(path, LONGEST):
-        try:
-            yield number, (line.removeprefix(codecs.BOM_UTF8) if number == 1 else line).decode()
-        except UnicodeDecodeError as error:
-            raise PubmillError(
-                f"{path}:{number}: not UTF-8 (byte {error.start + 1} of the line); convert the file, for "
-                f"example with `iconv -f latin1 -t utf-8`"
-            ) from None
+    """Yield numbered lines with their ends, without a byte order mark. Raises `PubmillError` for damaged
+    data, bytes that are not UTF-8, and a line of more than `LONGEST` bytes."""
+    number = 0
+    try:
+        with open_content(path) as raw:
+            while line := raw.readline(LONGEST + 1):
+                number += 1
+                if len(line) > LONGEST:
+                    raise PubmillError(f"{path}:{number}: a line of more than {LONGEST:,} bytes")
+                yield number, (line.removeprefix(codecs.BOM_UTF8) if number == 1 else line).decode()
+    except GZIP_FAULTS as error:
+        raise PubmillError(f"{path}: truncated or damaged gzip after line {number}: {error}") from None
+    except UnicodeDecodeError as error:
+        raise PubmillError(
+            f"{path}:{number}: not UTF-8 (byte {error.start + 1} of the line); convert the file, for example "
+            f"with `iconv -f latin1 -t utf-8`"
+        ) from None
 
 
 def paragraphs(text: str) -> list[str]:
@@ -106,6 +114,10 @@ LANGUAGES = {
     "uk": "ukr", "vi": "vie", "zh": "chi",
 }  # fmt: skip
 
+_KEYS = {key: key in ("pmid", "id") for key in (
+    "abstract", "text", "title", "licence", "license", "lang", "language", "date", "pmid", "id",
+)}  # fmt: skip
+"""Keys of a JSON object -> whether a number is allowed."""
 _DATE = re.compile(r"(\d{4})(-\d\d(-\d\d)?)?")
 _BLANK_LINES = re.compile(r"(?>\r\n?|\n)[^\S\r\n]*(?>\r\n?|\n)\s*")
 
@@ -113,86 +125,55 @@ _BLANK_LINES = re.compile(r"(?>\r\n?|\n)[^\S\r\n]*(?>\r\n?|\n)\s*")
 def read_text(path: Path, source: str, language: str = "") -> Iterator[Document]:
     """Yield every line of a JSON-lines file as a document. `language` applies to lines that state none.
     Raises `PubmillError` with file and line for lines in another form than that described above."""
-    for number, line in read_lines(path, LONGEST):
+    for number, line in _read_lines(path):
         if line.strip():
             yield _parse_document(line, source, language, f"{path}:{number}")
 
 
-def _parse_document(line: bytes, source: str, language: str, where: str) -> Document:
-    row = _parse_row(line, where)
-    title = _spaced(row, where, "title")
-    texts = [_spaced(row, where, "abstract")]
-    if "text" in row:
-        texts = paragraphs(_text_value(row, "text", where))
-    date = _spaced(row, where, "date")
-    codes = re.split(r"[\s,;]+", (_spaced(row, where, "lang", "language") or language).lower())
-    identifier = _document_id(row, source, title, "\n".join(texts), where)
+def _parse_document(line: str, source: str, language: str, where: str) -> Document:
+    try:
+        row = json.loads(line, object_pairs_hook=unique_keys)
+    except (ValueError, RecursionError) as error:  # also for numbers that are too long
+        raise PubmillError(f"{where}: not valid JSON: {error}") from None
+    found = [row[key] for key in ("abstract", "text") if key in row] if isinstance(row, dict) else []
+    if len(found) != 1 or not isinstance(found[0], str):
+        raise PubmillError(f'{where}: expected a JSON object with the text under "abstract" or "text"')
+    values = dict[str, str]()
+    for key, is_number in _KEYS.items():
+        value = row.get(key)
+        if is_number and isinstance(value, int) and not isinstance(value, bool):
+            value = str(value)
+        if not isinstance(value, str | None):
+            expected = "text or a whole number" if is_number else "text"
+            raise PubmillError(f'{where}: "{key}" must be {expected}, found {value!r:.60}')
+        value = value or ""
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise PubmillError(f'{where}: "{key}" holds half of a surrogate pair') from None
+        values[key] = value if is_number or key == "text" else single_spaced(value)
+    title, date, pmid, own_id = values["title"], values["date"], values["pmid"].strip(), values["id"].strip()
+    texts = paragraphs(values["text"]) if "text" in row else [values["abstract"]]
+    codes = re.split(r"[\s,;]+", (values["lang"] or values["language"] or language).lower())
+    try:
+        if date and not _DATE.fullmatch(date):
+            raise ValueError
+        datetime.date.fromisoformat(((date or "2000") + "-01-01")[:10])
+    except ValueError:
+        fault = f'"date" must be YYYY, YYYY-MM or YYYY-MM-DD, found {date!r:.60}'
+        raise PubmillError(f"{where}: {fault}") from None
+    if pmid and whole_number(pmid) is None:
+        fault = f'"pmid" must be a number of at most {PMID_DIGITS} digits, found {pmid[:40]!r}'
+        raise PubmillError(f"{where}: {fault}")
+    pmid = str(int(pmid)) if pmid else ""
+    digest = hashlib.sha256("\n".join([title, "\n".join(texts)]).encode()).hexdigest()[:16]
     return Document(
-        id=identifier,
-        pmid=identifier.removeprefix("pmid:") if identifier.startswith("pmid:") else "",
-        date=_check_date(date, where),
+        id=f"pmid:{pmid}" if pmid else f"{source}:{own_id}" if own_id else f"text:{digest}",
+        pmid=pmid,
+        date=date,
         published=date[:4],
         languages=tuple(LANGUAGES.get(code, code) for code in codes if code),
-        licence=_spaced(row, where, "licence", "license"),
+        licence=values["licence"] or values["license"],
         title=title,
         sections=tuple(("", paragraph) for paragraph in texts if paragraph),
     )
-
-
-def _parse_row(line: bytes, where: str) -> dict[str, object]:
-    try:
-        row = json.loads(line, object_pairs_hook=unique_keys)
-    except (ValueError, RecursionError) as error:  # also for invalid UTF-8 and numbers that are too long
-        raise PubmillError(f"{where}: not valid JSON: {error}") from None
-    texts = [row[key] for key in ("abstract", "text") if key in row] if isinstance(row, dict) else []
-    if not isinstance(row, dict) or len(texts) != 1 or not isinstance(texts[0], str):
-        raise PubmillError(f'{where}: expected a JSON object with the text under "abstract" or "text"')
-    return row
-
-
-def _spaced(row: Mapping[str, object], where: str, *keys: str) -> str:
-    """Return the first value under these keys that has text, single-spaced; "" if none has."""
-    return next(filter(None, (single_spaced(_text_value(row, key, where)) for key in keys)), "")
-
-
-def _text_value(row: Mapping[str, object], key: str, where: str) -> str:
-    value = row.get(key)
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        raise PubmillError(f'{where}: "{key}" must be text, found {type(value).__name__}')
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise PubmillError(f'{where}: "{key}" holds half of a surrogate pair') from None
-    return value
-
-
-def _document_id(row: Mapping[str, object], source: str, title: str, text: str, where: str) -> str:
-    identifiers = {key: row[key] for key in ("pmid", "id") if row.get(key) not in (None, "")}
-    for key, value in identifiers.items():
-        if isinstance(value, bool) or not isinstance(value, int | str):
-            raise PubmillError(f'{where}: "{key}" must be text or a whole number, found {value!r:.60}')
-        name = (_text_value(row, key, where) if isinstance(value, str) else str(value)).strip()
-        if key == "id":
-            return f"{source}:{name}"
-        if not (name.isascii() and name.isdigit() and len(name) <= PMID_DIGITS):
-            raise PubmillError(
-                f'{where}: "pmid" must be a number of at most {PMID_DIGITS} digits, found {name[:40]!r}'
-            )
-        return f"pmid:{int(name)}"
-    return "text:" + hashlib.sha256(f"{title}\n{text}".encode()).hexdigest()[:16]
-
-
-def _check_date(date: str, where: str) -> str:
-    if not date:
-        return ""
-    try:
-        if not _DATE.fullmatch(date):
-            raise ValueError
-        datetime.date.fromisoformat((date + "-01-01")[:10])
-    except ValueError:
-        raise PubmillError(
-            f'{where}: "date" must be YYYY, YYYY-MM or YYYY-MM-DD, found {date!r:.60}'
-        ) from None
-    return date

@@ -13,11 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pubmill.corpus.gzipped import open_gzip
 from pubmill.corpus.notices import plain_pmid
 from pubmill.corpus.shards import Document
 from pubmill.errors import PubmillError
-from pubmill.storage.archives import BROKEN, TooLargeError, tar_members
+from pubmill.storage.archives import BROKEN, Limits, TooLargeError, open_content, tar_members
 from pubmill.storage.strict_parsing import unique_keys, whole_number
 
 # Far larger than any real article (tens of MB).
@@ -48,8 +47,8 @@ def read_members(path: Path) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
     and truncated or damaged archives, including a wrong gzip checksum."""
     last = "none"
     try:
-        with open_gzip(path) as stream:
-            for member, content in tar_members(stream, ARTICLE_LIMIT, PACKAGE_LIMIT):
+        with open_content(path) as stream:
+            for member, content in tar_members(stream, Limits(ARTICLE_LIMIT, PACKAGE_LIMIT)):
                 if member.name.startswith(("/", "\\")) or ".." in re.split(r"[/\\]", member.name):
                     raise PubmillError(f"{path}: {member.name!r} lies outside of the archive; refused")
                 if not member.isdir() and not member.isfile():
@@ -57,8 +56,6 @@ def read_members(path: Path) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
                 if member.isfile():
                     last = member.name
                     yield member, content
-    except FileNotFoundError:
-        raise PubmillError(f"{path} does not exist") from None
     except TooLargeError as error:
         raise PubmillError(f"{path}: {error}; refused") from None
     except BROKEN as error:
@@ -81,7 +78,22 @@ def read_package(path: Path, filelist: Path) -> Iterator[Article]:
         row = rows.pop(member.name, None)
         if row is None:
             raise PubmillError(f"{path}: {member.name!r} is not in {filelist.name}, or is there twice")
-        yield Article(member.name, data, _row_metadata(row, flags, filelist))
+        match = re.fullmatch(r"PMC([0-9]{1,18})", row["AccessionID"])
+        retracted = {"no": (), "yes": ("retracted",)}.get(row["Retracted"])
+        date = row[_UPDATED]
+        if not match or retracted is None or not _TIME.fullmatch(date):
+            raise PubmillError(
+                f"{filelist}: {member.name!r:.60}: expected an AccessionID such as PMC13901, Retracted yes "
+                f"or no, and a date, found {row['AccessionID']!r:.60}, {row['Retracted']!r:.60}, {date!r:.60}"
+            )
+        facts = Document(
+            id=f"pmc:{int(match[1])}",
+            pmid=plain_pmid(row["PMID"]),
+            date=date[:10],
+            licence=row["License"],
+            flags=(*retracted, *flags),
+        )
+        yield Article(member.name, data, facts)
     if rows:
         raise PubmillError(
             f"{path}: lacks {len(rows):,} of the files in {filelist.name}, the first {next(iter(rows))}: "
@@ -105,7 +117,22 @@ def read_fetched(path: Path) -> Iterator[Article]:
             except (ValueError, OverflowError, OSError):
                 fault = f"{where}: its time {member.mtime!r:.40} is no date; fetch it again"
                 raise PubmillError(fault) from None
-            waiting = Article(member.name, b"", _json_metadata(read_metadata(data, where), day, where))
+            value = read_metadata(data, where)
+            flags = []
+            for flag, key in _FLAG_KEYS.items():
+                if not isinstance(value.get(key), bool):
+                    fault = f"`{key}` must be true or false, found {value.get(key)!r:.60}"
+                    raise PubmillError(f"{where}: {fault}")
+                flags += [flag] if value[key] else []
+            facts = Document(
+                id=f"pmc:{int(value['pmcid'][3:])}",
+                version=int(value["version"]),
+                pmid=plain_pmid(str(value.get("pmid") or "")),
+                date=day,
+                licence=str(value.get("license_code") or ""),
+                flags=tuple(flags),
+            )
+            waiting = Article(member.name, b"", facts)
         elif waiting and waiting.facts[:2] == (f"pmc:{int(match[1])}", int(match[2])):
             yield waiting._replace(name=member.name, data=data)
             waiting = None
@@ -127,22 +154,6 @@ def read_metadata(data: bytes, where: str) -> dict[str, Any]:
     if whole_number(str(version)) is None:
         raise PubmillError(f"{where}: expected a whole number as `version`, found {version!r:.60}")
     return value
-
-
-def _json_metadata(value: dict[str, Any], day: str, where: str) -> Document:
-    flags = []
-    for flag, key in _FLAG_KEYS.items():
-        if not isinstance(value.get(key), bool):
-            raise PubmillError(f"{where}: `{key}` must be true or false, found {value.get(key)!r:.60}")
-        flags += [flag] if value[key] else []
-    return Document(
-        id=f"pmc:{int(value['pmcid'][3:])}",
-        version=int(value["version"]),
-        pmid=plain_pmid(str(value.get("pmid") or "")),
-        date=day,
-        licence=str(value.get("license_code") or ""),
-        flags=tuple(flags),
-    )
 
 
 def _parse_package_name(path: Path) -> re.Match[str]:
@@ -175,21 +186,3 @@ def _read_filelist(path: Path) -> dict[str, dict[str, str]]:
     except (csv.Error, UnicodeDecodeError) as error:
         raise PubmillError(f"{path}: not a CSV file in UTF-8: {error}") from None
     return rows
-
-
-def _row_metadata(row: dict[str, str], flags: tuple[str, ...], path: Path) -> Document:
-    match = re.fullmatch(r"PMC([0-9]{1,18})", row["AccessionID"])
-    retracted = {"no": (), "yes": ("retracted",)}.get(row["Retracted"])
-    date = row[_UPDATED]
-    if not match or retracted is None or not _TIME.fullmatch(date):
-        raise PubmillError(
-            f"{path}: {row['Article File']!r:.60}: expected an AccessionID such as PMC13901, Retracted yes "
-            f"or no, and a date, found {row['AccessionID']!r:.60}, {row['Retracted']!r:.60}, {date!r:.60}"
-        )
-    return Document(
-        id=f"pmc:{int(match[1])}",
-        pmid=plain_pmid(row["PMID"]),
-        date=date[:10],
-        licence=row["License"],
-        flags=(*retracted, *flags),
-    )

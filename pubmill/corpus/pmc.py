@@ -86,34 +86,30 @@ def write_plan(path: Path, url: str, day: str, mirror: str | None) -> int:
     """Write the plan of the inventory of one day (YYYY-MM-DD); return the number of articles."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent) as folder, writing(path) as temporary:
-        files = _bring_inventory(Path(folder), url, day, mirror)
+        where = f"{url}/{INVENTORY}/{day}T01-00Z/manifest.json"
+        fetch_source(where, Path(folder, "manifest.json"), mirror)
+        manifest = read_json(Path(folder, "manifest.json"))
+        try:
+            kind, columns = manifest["fileFormat"], manifest["fileSchema"]
+            if (kind, columns) != ("CSV", "Bucket, Key, LastModifiedDate, ETag"):
+                raise ValueError(f"format {kind}, columns {columns}")
+            listed = [(str(file["key"]), str(file["MD5checksum"])) for file in manifest["files"]]
+        except (KeyError, TypeError, ValueError) as error:
+            raise PubmillError(
+                f"{where}: expected the manifest of an inventory in CSV with the columns Bucket, Key, "
+                f"LastModifiedDate, ETag; found {error}"
+            ) from None
+        files = [str(Path(folder, f"{number}.csv.gz")) for number in range(len(listed))]
+        for file, (key, md5) in zip(files, listed, strict=True):
+            fetch_source(f"{url}/{key}", Path(file), mirror, md5)
         fault = f"the inventory of {day} at {url} cannot be read"
         with database(Path(folder, "spill"), MEMORY, fault) as connection:
-            connection.execute("SET VARIABLE files = $files", {"files": [str(file) for file in files]})
+            connection.execute("SET VARIABLE files = $files", {"files": files})
             copy(connection, _PLAN, temporary)
         articles = int(pq.read_metadata(temporary).num_rows)
         if not articles:
             raise PubmillError(f"the inventory of {day} at {url} names no metadata/PMC*.json")
     return articles
-
-
-def _bring_inventory(folder: Path, url: str, day: str, mirror: str | None) -> list[Path]:
-    where = f"{url}/{INVENTORY}/{day}T01-00Z/manifest.json"
-    fetch_source(where, folder / "manifest.json", mirror)
-    manifest = read_json(folder / "manifest.json")
-    try:
-        if manifest["fileFormat"] != "CSV" or manifest["fileSchema"] != "Bucket, Key, LastModifiedDate, ETag":
-            raise ValueError(f"format {manifest['fileFormat']}, columns {manifest['fileSchema']}")
-        listed = [(str(file["key"]), str(file["MD5checksum"])) for file in manifest["files"]]
-    except (KeyError, TypeError, ValueError) as error:
-        raise PubmillError(
-            f"{where}: expected the manifest of an inventory in CSV with the columns Bucket, Key, "
-            f"LastModifiedDate, ETag; found {error}"
-        ) from None
-    files = [folder / f"{number}.csv.gz" for number in range(len(listed))]
-    for file, (key, md5) in zip(files, listed, strict=True):
-        fetch_source(f"{url}/{key}", file, mirror, md5)
-    return files
 
 
 def shard_bounds(shard: str) -> tuple[int, int]:
@@ -229,7 +225,11 @@ def _bring_article(article: Planned, part: Path, url: str, mirror: str | None) -
             raise PubmillError(f"{where}: describes {value['pmcid']} version {value['version']}")
         if value.get("xml_url") is None:
             return [described]
-        key, md5 = _xml_at(str(value["xml_url"]), where)
+        address = urlsplit(str(value["xml_url"]))  # s3://pmc-oa-opendata/PMC13901.1/PMC13901.1.xml?md5=HEX
+        md5, key = parse_qs(address.query).get("md5", [""])[0].lower(), address.path.removeprefix("/")
+        if address.scheme != "s3" or not _MD5.fullmatch(md5) or ".." in key.split("/"):
+            fault = f"expected `xml_url` as s3://BUCKET/KEY?md5=HEX, found {value['xml_url']!r}"
+            raise PubmillError(f"{where}: {fault}")
         content = part / f"{article.name}.{md5}.xml"
         if not _is_whole(content, md5):
             fetch_source(f"{url}/{key}", content, mirror, md5)
@@ -245,16 +245,6 @@ def _is_whole(file: Path, md5: str) -> bool:
 
 def _md5(content: bytes) -> str:
     return hashlib.md5(content, usedforsecurity=False).hexdigest()
-
-
-def _xml_at(address: str, where: str) -> tuple[str, str]:
-    """Return key and md5 of `s3://pmc-oa-opendata/PMC13901.1/PMC13901.1.xml?md5=HEX`."""
-    parts = urlsplit(address)
-    md5 = parse_qs(parts.query).get("md5", [""])[0].lower()
-    key = parts.path.removeprefix("/")
-    if parts.scheme != "s3" or not _MD5.fullmatch(md5) or ".." in key.split("/"):
-        raise PubmillError(f"{where}: expected `xml_url` as s3://BUCKET/KEY?md5=HEX, found {address!r}")
-    return key, md5
 
 
 def _write_archive(path: Path, articles: list[tuple[Planned, list[Path]]]) -> None:

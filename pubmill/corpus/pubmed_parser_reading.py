@@ -13,17 +13,17 @@ from pathlib import Path
 import pubmed_parser
 from lxml import etree
 
-from pubmill.corpus.gzipped import BROKEN
-from pubmill.corpus.jats import check_pmcid, languages, pmid, types
+from pubmill.corpus.jats import article_pmid, languages, types
 from pubmill.corpus.medline import read_medline
 from pubmill.corpus.notices import flags_of, related_articles
 from pubmill.corpus.shards import BOOK, UNREADABLE, Document, single_spaced
 from pubmill.corpus.xml_parser import parse
 from pubmill.errors import PubmillError
+from pubmill.storage.archives import GZIP_FAULTS
 
 # Errors that the package raises on unexpected text.
 FAILURES = (AttributeError, IndexError, KeyError, TypeError, ValueError)
-DAMAGED: tuple[type[Exception], ...] = (etree.XMLSyntaxError, *FAILURES, *BROKEN)
+DAMAGED: tuple[type[Exception], ...] = (etree.XMLSyntaxError, *FAILURES, *GZIP_FAULTS)
 
 
 def read_medline_with_pubmed_parser(path: Path) -> Iterator[Document]:
@@ -59,8 +59,8 @@ class ArticleReader:
         meta = root.find("front/article-meta")
         corrections = () if meta is None else related_articles(meta)
         if meta is not None:
-            check_pmcid(meta, facts, where)
-            facts = facts._replace(pmid=facts.pmid or pmid(meta))
+            pmid = article_pmid(meta, facts, where)
+            facts = facts._replace(pmid=facts.pmid or pmid)
         path = Path(self.folder.name, "article.xml")
         path.write_bytes(data)
         try:

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from pubmill.corpus.contamination import EvaluationTexts
 from pubmill.corpus.filters import selected_sections, with_reasons
-from pubmill.corpus.shards import Document, count_words, is_private, joined, read_reasons, read_source
+from pubmill.corpus.shards import count_words, is_private, joined, read_reasons, read_source
 from pubmill.errors import PubmillError
 from pubmill.recipes.corpora import SelectionRecipe
 from pubmill.storage.files import read_json, sealed, write_json, writing
@@ -31,33 +31,10 @@ class _Tally:
     """Counts of one shard or of several; `samples` contains the first ids of each reason."""
 
     def __init__(self) -> None:
-        self.totals: Counter[str] = Counter(dict.fromkeys(TOTALS, 0))
-        self.rejected: Counter[str] = Counter()
-        self.years: Counter[str] = Counter()
-        self.flags: Counter[str] = Counter()
+        self.totals = Counter(dict.fromkeys(TOTALS, 0))
+        self.rejected, self.years, self.flags = Counter[str](), Counter[str](), Counter[str]()
         self.day = ""
         self.samples: dict[str, list[str]] = {}
-
-    def reject(self, document: Document, reason: str) -> None:
-        self.totals["parsed"] += 1
-        self.rejected[reason] += 1
-        sample = self.samples.setdefault(reason, [])
-        if len(sample) < SAMPLES:
-            sample.append(document.id)
-
-    def keep(self, document: Document, selection: SelectionRecipe) -> dict[str, str | int]:
-        """Count the document; return its row in the part."""
-        sections = selected_sections(document, selection)
-        text = joined(sections)
-        words, size = count_words(sections), len(text.encode())
-        self.totals.update(parsed=1, documents=1, words=words, bytes=size)
-        self.years[document.published or "unknown"] += 1
-        self.flags.update(document.flags)
-        self.day = max(self.day, document.date)
-        return {
-            "id": document.id, "version": document.version, "pmid": document.pmid, "date": document.date,
-            "title": document.title, "text": text, "words": words, "bytes": size,
-        }  # fmt: skip
 
     def add(self, one: Mapping[str, Any]) -> None:
         self.totals.update({key: one[key] for key in TOTALS})
@@ -96,37 +73,45 @@ def select(
     tally = _Tally()
     tally.totals["deletions"] = deletions
     copies = read_reasons(duplicates, index) if duplicates else {}
+
+    def selected() -> Iterator[dict[str, str | int]]:
+        """Count every citation; yield the rows of the part."""
+        met = 0
+        for position, document, reason in with_reasons(shard, index, latest, selection, excluded):
+            if reason is None and position in copies:
+                reason = copies[position]
+                met += 1
+            tally.totals["parsed"] += 1
+            if reason:
+                tally.rejected[reason] += 1
+                sample = tally.samples.setdefault(reason, [])
+                if len(sample) < SAMPLES:
+                    sample.append(document.id)
+                continue
+            sections = selected_sections(document, selection)
+            text = joined(sections)
+            words, size = count_words(sections), len(text.encode())
+            tally.totals.update(documents=1, words=words, bytes=size)
+            tally.years[document.published or "unknown"] += 1
+            tally.flags.update(document.flags)
+            tally.day = max(tally.day, document.date)
+            yield {
+                "id": document.id, "version": document.version, "pmid": document.pmid, "date": document.date,
+                "title": document.title, "text": text, "words": words, "bytes": size,
+            }  # fmt: skip
+        if met != len(copies):
+            raise PubmillError(
+                f"{len(copies) - met} of the duplicates were rejected before: the list was made with other "
+                f"filters. Delete it and run again."
+            )
+
+    rows = selected()
     with writing(part) as temporary, parquet_writer(temporary, PART, is_private(shard)) as writer:
-        rows = _selected_rows(
-            with_reasons(shard, index, latest, selection, excluded), copies, selection, tally
-        )
         while group := list(islice(rows, ROWS_PER_GROUP)):
             writer.write_table(pa.Table.from_pylist(group, PART))
     if tally.totals["parsed"] != citations:
         raise PubmillError(f"{shard}: holds {citations} citations, read {tally.totals['parsed']}")
     write_json(statistics, sealed({"source": source, **tally.as_json()}))
-
-
-def _selected_rows(
-    judged: Iterator[tuple[int, Document, str | None]],
-    copies: Mapping[int, str | None],
-    selection: SelectionRecipe,
-    tally: _Tally,
-) -> Iterator[dict[str, str | int]]:
-    met = 0
-    for position, document, reason in judged:
-        if reason is None and position in copies:
-            reason = copies[position]
-            met += 1
-        if reason:
-            tally.reject(document, reason)
-        else:
-            yield tally.keep(document, selection)
-    if met != len(copies):
-        raise PubmillError(
-            f"{len(copies) - met} of the duplicates were rejected before: the list was made with other "
-            f"filters. Delete it and run again."
-        )
 
 
 def write_manifest(path: Path, parts: Sequence[Path]) -> list[int]:

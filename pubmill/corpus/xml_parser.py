@@ -43,7 +43,14 @@ _PARSER = parser()
 
 def parse(data: bytes, where: str) -> etree._Element:
     """Return the root of a PMC article without its document type, and with an empty `back`: no references."""
-    plain = without_doctype(data, where)
+    # The document type is hidden from the parser; one with declarations is refused.
+    plain = data
+    head = data[: data.find(b"<article") + 1 or len(data)]
+    if (start := head.find(b"<!DOCTYPE")) >= 0 or b"<!ENTITY" in head:
+        doctype = _DOCTYPE.match(data, max(start, 0))
+        if doctype is None or b"<!ENTITY" in head:
+            raise PubmillError(f"{where}: {_DECLARES}")
+        plain = data[:start] + b"\n" * doctype[0].count(b"\n") + data[doctype.end() :]
     if RESERVED in plain or _RESERVED.search(plain):
         raise PubmillError(f"{where}: holds U+FDD0, a noncharacter, which no text may hold")
     root = _without_back(plain)
@@ -80,15 +87,3 @@ def _without_back(data: bytes) -> etree._Element | None:
     except etree.XMLSyntaxError:
         return None
     return root if root.find("cut-back") is not None else None
-
-
-def without_doctype(data: bytes, where: str) -> bytes:
-    """Return the XML without its document type, to hide it from the parser; refuse one with declarations."""
-    head = data[: data.find(b"<article") + 1 or len(data)]
-    start = head.find(b"<!DOCTYPE")
-    plain = _DOCTYPE.match(data, start) if start >= 0 else None
-    if b"<!ENTITY" in head or (start >= 0 and plain is None):
-        raise PubmillError(f"{where}: {_DECLARES}")
-    if plain is None:
-        return data
-    return data[:start] + b"\n" * plain[0].count(b"\n") + data[plain.end() :]

@@ -3,13 +3,13 @@ numbers of its documents and of those that the sources have, and those with a no
 
 from pathlib import Path
 
-from pubmill.corpus.dataset_documents import documents_in, notices_of, shards_of_sources
+from pubmill.corpus.notices import documents_in, notices_of
 from pubmill.recipes.corpora import DocumentsRecipe
 from pubmill.storage.files import sealed, write_json
 
 
 def main(recipe: DocumentsRecipe, parsed: Path, results: Path, output: Path) -> None:
-    shards = shards_of_sources(recipe, parsed)
+    shards = [[parsed / one.name / f"{shard}.parquet" for shard in one.shards] for one in recipe.sources]
     documents = {
         name: documents_in(results / file for file in files) for name, files in recipe.documents.items()
     }

@@ -54,7 +54,14 @@ def link_workspace(workspace: Path) -> list[str]:
 def link_files(view: Path, wanted: Mapping[str, Path], folders: Iterable[str]) -> None:
     """Create the `wanted` links (name -> target) below `view`; remove all other links in `folders`."""
     for name, target in wanted.items():
-        _link(view / name, target)
+        link = view / name
+        if link.is_symlink() and link.readlink() == target:
+            continue
+        link.parent.mkdir(parents=True, exist_ok=True)
+        new = link.with_name(f"{link.name}.{os.getpid()}")  # replaced at once: running jobs always find one
+        new.unlink(missing_ok=True)
+        new.symlink_to(target)
+        os.replace(new, link)
     for folder in folders:
         for path in (view / folder).rglob("*"):
             if path.is_symlink() and path.relative_to(view).as_posix() not in wanted:
@@ -68,14 +75,3 @@ def _files(folder: Path) -> Iterator[tuple[str, Path]]:
             below = path.relative_to(folder)
             if path.is_file() and not any(part.startswith((".", "__")) for part in below.parts):
                 yield below.as_posix(), path
-
-
-def _link(link: Path, target: Path) -> None:
-    """Create or replace a link atomically; a correct one is not touched."""
-    if link.is_symlink() and link.readlink() == target:
-        return
-    link.parent.mkdir(parents=True, exist_ok=True)
-    new = link.with_name(f"{link.name}.{os.getpid()}")
-    new.unlink(missing_ok=True)
-    new.symlink_to(target)
-    os.replace(new, link)

@@ -35,17 +35,13 @@ SHOWN = 5
 def run_sources(root: Path, configfiles: Iterable[str | Path]) -> dict[str, dict[str, str]]:
     """Return the SHA-256 of the sources of the checkout `root` and of its configuration files, by real path:
     `graph`, those from which the graph is made, and `programs`, those of the programs."""
-    graph = [*_matching(root, OF_GRAPH), *map(Path, configfiles)]
-    return {"graph": _digests(graph), "programs": _digests(_matching(root, OF_PROGRAMS))}
+    return {"graph": _digests(root, OF_GRAPH, configfiles), "programs": _digests(root, OF_PROGRAMS)}
 
 
-def _matching(root: Path, patterns: Iterable[str]) -> Iterable[Path]:
-    paths = (path for pattern in patterns for path in root.glob(pattern))
-    return (path for path in paths if path.is_file() and path.suffix != ".pyc")
-
-
-def _digests(paths: Iterable[Path]) -> dict[str, str]:
-    return {os.path.realpath(path): _digest(path) for path in paths}
+def _digests(root: Path, patterns: Iterable[str], more: Iterable[str | Path] = ()) -> dict[str, str]:
+    found = (path for pattern in patterns for path in root.glob(pattern))
+    paths = [path for path in found if path.is_file() and path.suffix != ".pyc"]
+    return {os.path.realpath(path): _digest(path) for path in (*paths, *more)}
 
 
 def _digest(path: str | Path) -> str:

@@ -13,7 +13,6 @@ from pubmill.recipes.submissions import SuppliedRecipe
 from pubmill.stages.run_stages import Score
 from pubmill.stages.stage import HOUR, GraphPart, Inputs, Needs, Stage, cached
 from pubmill.stages.supplied_predictions import SuppliedPredictions
-from pubmill.storage.names_in_paths import RunPath
 from pubmill.storage.result_paths import RELATIVE, RunKey
 
 OFF_THE_SHELF, AS_IT_IS = "off-the-shelf", "as-it-is"
@@ -95,7 +94,7 @@ class Pipelines(GraphPart):
         """Return the examples by which a model that is not fine-tuned here is scored."""
         return self._paths.examples(dataset, self.split(model, dataset))
 
-    def split_of(self, run: RunKey | RunPath) -> str:
+    def split_of(self, run: RunKey) -> str:
         """Return the split that a run predicts, fine-tuned here or not."""
         if run.model in self.names():
             return self.split(run.model, run.dataset)

@@ -1,4 +1,4 @@
-"""Archive readers that unpack nothing to disk, so that no member can leave its folder.
+"""Readers of compressed files and archives, which unpack nothing to disk: no member can leave its folder.
 
 An archive is read completely or not at all: an unreadable header or a missing end is an error and is never
 taken for the end. The number of bytes read is bounded, whatever sizes an archive states.
@@ -17,7 +17,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple, cast
 
-from isal import isal_zlib
+from isal import igzip, isal_zlib
 
 from pubmill.errors import PubmillError
 from pubmill.storage.model_folders import CONFIG, COPIED, PICKLED
@@ -47,6 +47,22 @@ BROKEN: tuple[type[Exception], ...] = (
 """All errors that the libraries are known to raise for damaged or malicious archives."""
 
 
+GZIP_FAULTS = cast(tuple[type[Exception], ...], (EOFError, gzip.BadGzipFile, isal_zlib.error, zlib.error))
+"""Errors of damaged gzip files."""
+
+
+def open_content(path: Path) -> IO[bytes]:
+    """Open a file for reading; one whose name ends with `.gz` is decompressed, by ISA-L, which is three times
+    as fast as Python. Opening an empty one and reading damaged data raises one of `GZIP_FAULTS`."""
+    if not path.exists():
+        raise PubmillError(f"{path} does not exist")
+    if path.suffix != ".gz":
+        return path.open("rb")
+    if not path.stat().st_size:  # gzip readers accept an empty file as complete
+        raise EOFError("it is empty")
+    return cast(IO[bytes], igzip.open(path, "rb"))  # type: ignore[no-untyped-call]
+
+
 class Limits(NamedTuple):
     """Largest unpacked size in bytes of one member, and of all members together."""
 
@@ -68,8 +84,14 @@ def members(archive: Path, limits: Limits | None = None) -> Iterator[tuple[str, 
     limits = limits or Limits(LARGEST_MEMBER, LARGEST_ARCHIVE)
     seen: set[str] = set()
     try:
-        read = _zip_members if _first_bytes(archive).startswith(_ZIP) else _tar_members
-        for name, content in read(archive, limits):
+        with archive.open("rb") as file:
+            start = file.read(6)
+        if start.startswith(_ZIP):
+            found = _zip_members(archive, limits)
+        else:
+            unpack = next((one for magic, one in _COMPRESSED.items() if start.startswith(magic)), open)
+            found = _tar_members(unpack(archive, "rb"), limits)
+        for name, content in found:
             if name in seen:
                 raise PubmillError(f"{archive}: {name} is in it twice; fetch it again")
             seen.add(name)
@@ -82,27 +104,22 @@ def members(archive: Path, limits: Limits | None = None) -> Iterator[tuple[str, 
         raise PubmillError(f"{archive}: not a whole tar or zip archive: {error}; fetch it again") from None
 
 
-def _first_bytes(archive: Path) -> bytes:
-    with archive.open("rb") as file:
-        return file.read(6)
-
-
 class _Stream:
     """A forward-only stream with a size limit, which remembers the last block read."""
 
-    def __init__(self, stream: IO[bytes], most: int, member: int) -> None:
-        self._stream, self._most, self._member = stream, most, member
+    def __init__(self, stream: IO[bytes], limits: Limits) -> None:
+        self._stream, self._limits = stream, limits
         self._place = 0
         self.last = b""
 
     def read(self, size: int) -> bytes:
         """Read at most `size` bytes; tarfile requests as many as any header states."""
-        if not 0 <= size <= self._member + len(_BLOCK):
+        if not 0 <= size <= self._limits.member + len(_BLOCK):
             raise tarfile.ReadError(f"a header asks for {size:,} bytes")
         self.last = self._stream.read(size)
         self._place += len(self.last)
-        if self._place > self._most:
-            raise _too_large(self._most)
+        if self._place > self._limits.archive:
+            raise _too_large(self._limits)
         return self.last
 
     def seek(self, place: int) -> int:
@@ -122,22 +139,20 @@ class TooLargeError(Exception):
     """A member or a whole archive exceeds its size limit; the message says which, and its size."""
 
 
-def tar_members(
-    stream: IO[bytes], largest_member: int, largest_archive: int
-) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
+def tar_members(stream: IO[bytes], limits: Limits) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
     """Yield every member of a tar in its order, with its content; links, devices and folders have none.
 
     `stream` must be decompressed. Raises one of `BROKEN` for an incomplete tar (its end included) or a member
-    of more than `largest_member` bytes, and `TooLargeError` for more than `largest_archive` bytes in total.
+    that is too large, and `TooLargeError` for a tar that is.
     """
-    bounded: Any = _Stream(stream, largest_archive, largest_member)
+    bounded: Any = _Stream(stream, limits)
     with tarfile.open(fileobj=bounded, mode="r:") as opened:
         tar: Any = opened
         while (member := tar.next()) is not None:
             _check_name(member.name)
             if member.issparse() or member.size < 0:
                 raise tarfile.ReadError(f"{member.name} is sparse, or of {member.size:,} bytes")
-            _check_size(member.name, member.size, largest_member)
+            _check_size(member.name, member.size, limits.member)
             content = bounded.read(member.size) if member.isfile() else b""
             bounded.seek(tar.offset)
             yield member, content
@@ -154,11 +169,9 @@ def tar_members(
             raise tarfile.ReadError("something follows its end")
 
 
-def _tar_members(archive: Path, limits: Limits) -> Iterator[tuple[str, bytes]]:
-    start = _first_bytes(archive)
-    unpack = next((one for magic, one in _COMPRESSED.items() if start.startswith(magic)), open)
-    with unpack(archive, "rb") as stream:
-        for member, content in tar_members(stream, limits.member, limits.archive):
+def _tar_members(opened: IO[bytes], limits: Limits) -> Iterator[tuple[str, bytes]]:
+    with opened as stream:
+        for member, content in tar_members(stream, limits):
             if member.isfile():
                 yield member.name, content
 
@@ -168,29 +181,26 @@ def _zip_members(archive: Path, limits: Limits) -> Iterator[tuple[str, bytes]]:
         # Not `is_dir()`, which raises IndexError for a name without characters.
         files = [member for member in zipped.infolist() if not member.filename.endswith("/")]
         if sum(member.file_size for member in files) > limits.archive:
-            raise _too_large(limits.archive)
+            raise _too_large(limits)
         for member in files:
             _check_name(member.filename)
-            if not stat.S_ISLNK(member.external_attr >> 16):
-                yield member.filename, _zip_member(archive, zipped, member, limits.member)
-
-
-def _zip_member(archive: Path, zipped: zipfile.ZipFile, member: zipfile.ZipInfo, largest: int) -> bytes:
-    _check_size(member.filename, member.file_size, largest)
-    if member.flag_bits & 1:
-        raise PubmillError(f"{archive}: {member.filename} is encrypted; unlock and pack it again")
-    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise PubmillError(
-            f"{archive}: {member.filename} is packed by method {member.compress_type}, which is not "
-            "supported; pack it again with `deflate`, the default of zip programs"
-        )
-    with zipped.open(member) as content:
-        # A member may hold more than its header states; with a size, zipfile inflates no more than that. One
-        # byte more than the stated size makes zipfile reach the end, where it compares the checksum.
-        unpacked = content.read(member.file_size + 1)
-    if len(unpacked) != member.file_size:
-        raise zipfile.BadZipFile(f"{member.filename} does not have the size that its header states")
-    return unpacked
+            if stat.S_ISLNK(member.external_attr >> 16):
+                continue
+            _check_size(member.filename, member.file_size, limits.member)
+            if member.flag_bits & 1:
+                raise PubmillError(f"{archive}: {member.filename} is encrypted; unlock and pack it again")
+            if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise PubmillError(
+                    f"{archive}: {member.filename} is packed by method {member.compress_type}, which is not "
+                    "supported; pack it again with `deflate`, the default of zip programs"
+                )
+            with zipped.open(member) as content:
+                # With a size, zipfile inflates no more than that, whatever a member holds. One byte more than
+                # the stated size makes zipfile reach the end, where it compares the checksum.
+                unpacked = content.read(member.file_size + 1)
+            if len(unpacked) != member.file_size:
+                raise zipfile.BadZipFile(f"{member.filename} does not have the size that its header states")
+            yield member.filename, unpacked
 
 
 def _check_name(name: str) -> None:
@@ -206,8 +216,8 @@ def _check_size(name: str, size: int, most: int) -> None:
         raise TooLargeError(f"{name} has {size:,} bytes; expected at most {most:,}")
 
 
-def _too_large(most: int) -> TooLargeError:
-    return TooLargeError(f"it has more than {most:,} bytes when unpacked")
+def _too_large(limits: Limits) -> TooLargeError:
+    return TooLargeError(f"it has more than {limits.archive:,} bytes when unpacked")
 
 
 def decode(content: bytes, where: str) -> str:

@@ -139,27 +139,18 @@ def load_weights(
             ignore_mismatched_sizes=True,
             **options,
         )
-    for key, found, expected in report["mismatched_keys"]:
-        raise PubmillError(
-            f"{name}: {key} has the shape {_shape_text(found)} in the weights, and by config.json "
-            f"{_shape_text(expected)}; the two don't belong together"
-        )
-    if missing := _of_encoder(model, report["missing_keys"]):
-        raise PubmillError(
-            f"{name}: the weights lack {len(missing):,} tensors that config.json describes, such as "
-            f"{missing[0]}; the two don't belong together"
-        )
-    if unused := _of_encoder(model, report["unexpected_keys"]):
-        raise PubmillError(
-            f"{name}: the weights hold {len(unused):,} tensors of the encoder that config.json does not "
-            f"describe, such as {unused[0]}, so that a part of the model would not be used; the two don't "
-            f"belong together (is the number of layers right?)"
-        )
     prefix = f"{model.base_model_prefix}."
-    if doubled := [key for key in _of_encoder(model, names) if {key, prefix + key} <= names]:
+    missing, unused, all_names = (
+        _of_encoder(model, keys) for keys in (report["missing_keys"], report["unexpected_keys"], names)
+    )
+    faults = [f"{key} has the shape {list(a)}, not {list(b)}" for key, a, b in report["mismatched_keys"]]
+    faults += [f"{key} is in no file" for key in missing]
+    faults += [f"{key} is in the files and would not be used" for key in unused]
+    faults += [f"{key} is also there as {prefix}{key}" for key in all_names if {key, prefix + key} <= names]
+    if faults:
         raise PubmillError(
-            f"{name}: the weights hold {prefix}{doubled[0]} and {doubled[0]}, which are one tensor of the "
-            f"encoder; keep one of the two"
+            f"{name}: {len(faults):,} tensors of the encoder are not as config.json describes them (is the "
+            f"number of layers right?), such as: {faults[0]}"
         )
     return model, set(report["missing_keys"])
 
@@ -177,10 +168,6 @@ def _of_encoder(model: Any, keys: Iterable[str]) -> list[str]:
     parts = dict(model.base_model.named_children()).keys() - {"pooler"}
     named = sorted(key.removeprefix(f"{model.base_model_prefix}.") for key in keys)
     return [key for key in named if key.partition(".")[0] in parts and not key.endswith(_CONSTANTS)]
-
-
-def _shape_text(shape: Iterable[int]) -> str:
-    return " x ".join(map(str, shape)) or "one number"
 
 
 def check_weights(folder: Path, name: str) -> None:

@@ -1,7 +1,6 @@
 """Names of the files of models and tokenizers; the check of a model folder made elsewhere."""
 
 import fnmatch
-import json
 from pathlib import Path
 
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
@@ -18,9 +17,6 @@ PICKLED = "pytorch_model.bin"
 TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model")
 """A tokenizer has at least one of these files; without any, transformers would make an empty tokenizer."""
 
-WITHOUT_PIECES = {"CanineTokenizer": "characters", "ByT5Tokenizer": "bytes", "PerceiverTokenizer": "bytes"}
-"""Tokenizers without a file of pieces, and what they read."""
-
 
 def folder_fault(folder: Path) -> str | None:
     """Return why a folder is not a model with its tokenizer, and which files it holds; None if it is one."""
@@ -30,20 +26,11 @@ def folder_fault(folder: Path) -> str | None:
         files = sorted(path.name for path in folder.iterdir() if path.is_file())
     except OSError as error:
         return f"can't be read ({error.strerror})"
-    try:
-        settings = json.loads((folder / TOKENIZER_FILES[1]).read_bytes())
-        kind = str(settings.get("tokenizer_class", "")).removesuffix("Fast")
-    except (OSError, ValueError, RecursionError, AttributeError):  # no settings, or none that can be read
-        kind = ""
-    if units := WITHOUT_PIECES.get(kind):
-        return (
-            f"reads texts by their {units} ({kind}); transformers has no fast tokenizer for them, and "
-            "fine-tuning needs one, for the places of words in a text; no file is missing"
-        )
     parts = {
         CONFIG: {CONFIG},
         f"weights (*.safetensors or {PICKLED})": {PICKLED, *fnmatch.filter(files, "*.safetensors")},
-        f"tokenizer ({', '.join(TOKENIZERS[:-1])} or {TOKENIZERS[-1]})": set(TOKENIZERS),
+        f"tokenizer ({', '.join(TOKENIZERS[:-1])} or {TOKENIZERS[-1]}; models that read characters or bytes, "
+        "as CANINE and ByT5, have none, and fine-tuning needs one)": set(TOKENIZERS),
     }
     if missing := [part for part, names in parts.items() if names.isdisjoint(files)]:
         return f"has no {', no '.join(missing)}; its files: {', '.join(files) or 'none'}"

@@ -14,22 +14,6 @@ class RunPath(NamedTuple):
     run: RunKey
     seed: int
 
-    @property
-    def protocol(self) -> str:
-        return self.run.protocol
-
-    @property
-    def setting(self) -> str:
-        return self.run.setting
-
-    @property
-    def model(self) -> str:
-        return self.run.model
-
-    @property
-    def dataset(self) -> str:
-        return self.run.dataset
-
 
 def run_of(path: str | PurePath) -> RunPath:
     """Parse the path of a record; raise a `PubmillError` for any other path."""

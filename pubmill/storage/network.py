@@ -103,9 +103,8 @@ def _request_rest(url: str, part: Path, largest: int) -> None:
             if asked and response.status_code == 416 and complete:
                 return
             _check_status(response, url, part)
-            goes_on, total = _read_head(response, part, validator if asked else "")
-            _check_size(url, total or 0, part, largest)
-            _receive_body(response, url, part, goes_on, largest if total is None else total)
+            have, total = _read_head(response, part, validator if asked else "")
+            _receive_body(response, url, part, have, total, largest)
     except requests.exceptions.SSLError as error:
         raise PubmillError(f"{url}: no trusted connection: {error}") from None
     except (requests.ConnectionError, requests.Timeout, urllib3.exceptions.HTTPError) as error:
@@ -142,13 +141,13 @@ def _check_status(response: requests.Response, url: str, part: Path) -> None:
     raise (GoneError if status in (404, 410) else PubmillError)(f"{url}: {said}; expected the file. {advice}")
 
 
-def _read_head(response: requests.Response, part: Path, validator: str) -> tuple[bool, int | None]:
-    """Return whether the response continues the part, and how long the file is, if it says so; store its
-    validator. `validator`: that of the range request, "" if there was none."""
+def _read_head(response: requests.Response, part: Path, validator: str) -> tuple[int, int | None]:
+    """Return after how many bytes of the part the response goes on, and how long the file is, if it says so;
+    store its validator. `validator`: that of the range request, "" if there was none."""
     if response.status_code == 200:
         _validator_file(part).write_text(_strong_validator(response), encoding="ascii")
         length = response.headers.get("Content-Length", "")
-        return False, int(length) if re.fullmatch(r"[0-9]{1,15}", length) else None
+        return 0, int(length) if re.fullmatch(r"[0-9]{1,15}", length) else None
     have, answered = _size_of(part), _CONTENT_RANGE.fullmatch(response.headers.get("Content-Range", ""))
     if not validator or answered is None or int(answered[1]) != have or not have < int(answered[3]):
         discard(part)
@@ -157,26 +156,24 @@ def _read_head(response: requests.Response, part: Path, validator: str) -> tuple
     if _strong_validator(response) not in ("", validator):
         discard(part)
         raise _AgainError("the file has changed since the first part of it came; fetching all of it anew")
-    return True, int(answered[3])
+    return have, int(answered[3])
 
 
-def _check_size(url: str, size: int, part: Path, largest: int) -> None:
-    """Refuse a body whose stated size exceeds the limit for files or the space on the disk."""
-    room = _size_of(part) + shutil.disk_usage(part.parent).free
-    if size > largest:
+def _receive_body(
+    response: requests.Response, url: str, part: Path, size: int, total: int | None, largest: int
+) -> None:
+    """Write the body as it was sent: a .gz file stays one, even if it is declared as encoded. Refuse a size
+    that exceeds what the server states, the limit for files or the space on the disk."""
+    room, most = _size_of(part) + shutil.disk_usage(part.parent).free, largest if total is None else total
+    if most > largest:
         discard(part)
-        raise PubmillError(f"{url}: the server announces {size:,} bytes; expected at most {largest:,}")
-    if size > room:
+        raise PubmillError(f"{url}: the server announces {most:,} bytes; expected at most {largest:,}")
+    if total is not None and total > room:
         raise PubmillError(
-            f"{url}: has {size:,} bytes; the disk of {part.parent} has room for {room:,}. Free some space, "
+            f"{url}: has {total:,} bytes; the disk of {part.parent} has room for {room:,}. Free some space, "
             f"or point `results:` at another disk"
         )
-
-
-def _receive_body(response: requests.Response, url: str, part: Path, goes_on: bool, most: int) -> None:
-    """Write the body as it was sent: a .gz file stays one, even if it is declared as encoded."""
-    size = _size_of(part) if goes_on else 0
-    with part.open("ab" if goes_on else "wb", buffering=0) as file:
+    with part.open("ab" if size else "wb", buffering=0) as file:
         while block := response.raw.read1(CHUNK, decode_content=False):
             size += len(block)
             if size > most:

@@ -55,7 +55,7 @@ def access_of(path: Path) -> str:
         return strictest([*map(_class_in_json, labels), _class_in_card(path / "README.md")])
     if not path.is_file():
         return PUBLIC
-    labels = [_label_path(path), path.with_name(LABEL), path.with_name(CARD)]
+    labels = [path.with_name(name) for name in (f"{path.name}.{LABEL}", LABEL, CARD)]
     if path.name.endswith(PREDICTIONS):
         labels.append(path.with_name(path.name.removesuffix(PREDICTIONS) + TRAINING))
     classes = map(_class_in_json, labels)
@@ -70,7 +70,7 @@ def label_of_process() -> dict[str, str]:
 def write_label_beside(path: Path) -> None:
     """Write the class of this process beside a file that cannot hold a label, unless it is public."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_label(_label_path(path))
+    write_label(path.with_name(f"{path.name}.{LABEL}"))
 
 
 def gzip_name() -> str:
@@ -83,10 +83,6 @@ def write_label(path: Path) -> None:
     path.unlink(missing_ok=True)
     if label := label_of_process():
         path.write_text(json.dumps(label) + "\n", encoding="utf-8")
-
-
-def _label_path(path: Path) -> Path:
-    return path.with_name(f"{path.name}.{LABEL}")
 
 
 def _class_in_json(path: Path) -> str:

@@ -208,9 +208,6 @@ class Paths:
         """Return the folder of all runs of a model on a dataset."""
         return self.at("runs/" + "/".join(run))
 
-    def trial(self, run: RunKey, trial: str, seed: Number, ending: str = "") -> str:
-        return f"{self.run(run)}/trials/{trial}/{seed_name(seed, ending)}"
-
     def task_model(self, run: RunKey, seed: Number) -> str:
         """Return the folder of the model that a run keeps."""
         return f"{self.run(run)}/models/{seed_name(seed)}"

@@ -97,14 +97,15 @@ def _expected_runs(recipe: TableRecipe) -> DataFrame:
     runs = []
     for column, of_column in recipe.records.items():
         for key, path in ((key, path) for key, paths in of_column.items() for path in paths):
-            run, row, own = run_of(path), rows[key], recipe.datasets.get(f"{column}/{key}")
+            run, seed = run_of(path)
+            row, own = rows[key], recipe.datasets.get(f"{column}/{key}")
             expected = (own,) if own else row.folds or (row.dataset or "",)
             if run.dataset not in expected:
                 raise PubmillError(
                     f"{path} is a record on {run.dataset}, but the row {key} needs {', '.join(expected)}"
                 )
             fold = run.dataset if row.folds and not own else ""
-            runs.append((column, key, column in pipelines, path, run.dataset, run.seed, fold))
+            runs.append((column, key, column in pipelines, path, run.dataset, seed, fold))
     return DataFrame(runs, columns=list(EXPECTED)).astype(EXPECTED)
 
 

@@ -33,7 +33,7 @@ def cell_frame(table: Table) -> DataFrame:
     """Return the cells of a table, in reading order."""
     lines = []
     for row, column, cell in table.read():
-        run = run_of(cell.seeds[0].record) if cell.seeds else None
+        run = run_of(cell.seeds[0].record).run if cell.seeds else None
         own = run and run.dataset not in row.folds
         published, verdict, other = cell.published, cell.verdict, cell.other
         line: dict[str, object] = {
@@ -104,7 +104,7 @@ def exact(value: float | None) -> float | None:
 
 def is_usual(row: Row, column: Column, cell: Cell) -> bool:
     """Return whether the runs of a cell, if any, are of its column's model and its row's dataset."""
-    runs = [run_of(seed.record) for seed in cell.seeds[:1]]
+    runs = [run_of(seed.record).run for seed in cell.seeds[:1]]
     return all(run.model == column.model and run.dataset in (row.folds or (row.dataset,)) for run in runs)
 
 
@@ -112,8 +112,8 @@ def run_frame(table: Table) -> DataFrame:
     """Return the runs of a table, in reading order of their cells."""
     lines = [
         (
-            column.key, row.key, run_of(seed.record).dataset, seed.fold, seed.seed, seed.record, seed.value,
-            seed.failed, seed.seconds, cell.value is not None,
+            column.key, row.key, run_of(seed.record).run.dataset, seed.fold, seed.seed, seed.record,
+            seed.value, seed.failed, seed.seconds, cell.value is not None,
         )
         for row, column, cell in table.read()
         for seed in cell.seeds

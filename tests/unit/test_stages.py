@@ -48,7 +48,7 @@ def test_versions_are_those_that_were_confirmed() -> None:
 @pytest.mark.parametrize(
     ("stage", "file"),
     [
-        ("parse", "corpus/gzipped.py"),
+        ("parse", "corpus/shards.py"),
         ("select_documents", "corpus/statistics.py"),
         ("pack", "pretraining/packed_tokens.py"),
         ("pack", "storage/parquet.py"),

@@ -70,13 +70,15 @@ class Archive(Stage):
                 model: {dataset: tuple(sorted(seeds)) for dataset, seeds in supplied.files(model).items()}
                 for model in supplied.names()
             },
-            terms={name: self._terms(name) for name in sorted({run_of(path).dataset for path in records})},
+            terms={
+                name: self._terms(name) for name in sorted({run_of(path).run.dataset for path in records})
+            },
             versions={"archive": self.version},
         )
 
     def _examples(self, record: str) -> str:
         """Return the examples that a record was scored on, or "" if their dataset is not public."""
-        run = run_of(record)
+        run = run_of(record).run
         is_public = self._specs.datasets[run.dataset].access == PUBLIC
         return RELATIVE.examples(run.dataset, self.graph.pipelines.split_of(run)) if is_public else ""
 

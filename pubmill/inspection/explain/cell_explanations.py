@@ -215,7 +215,7 @@ def _add_runs(
     own = recipe.datasets.get(f"{column.key}/{row.key}")
     data = (own,) if own else row.folds or ((row.dataset,) if row.dataset else ())
     shown.data = tuple(dataset_account(graph, name) for name in data if name in graph.specs.datasets)
-    model = run_of(paths[0]).model if paths else column.model
+    model = run_of(paths[0]).run.model if paths else column.model
     if model in graph.specs.models:
         shown.weights = weights_account(graph, model)
     if not paths:
@@ -240,13 +240,13 @@ def _add_runs(
 
 
 def _cell_run(explainer: Explainer, path: str, metric: str) -> CellRun:
-    file, named = explainer.results / path, run_of(path)
+    file, (run, seed) = explainer.results / path, run_of(path)
     if not file.is_file():
-        return CellRun(path, named.dataset, named.seed, None, "no record", {})
+        return CellRun(path, run.dataset, seed, None, "no record", {})
     record = read_record(file)
     score = 100 * record.metrics[metric] if record.metrics and metric in record.metrics else None
     facts = {**record.model_dump(include=KEPT_FIELDS), "machine": machine(record.hardware)}
-    return CellRun(path, named.dataset, named.seed, score, record.failed, facts)
+    return CellRun(path, run.dataset, seed, score, record.failed, facts)
 
 
 def _search_account(graph: Graph, run: RunKey) -> Account | None:

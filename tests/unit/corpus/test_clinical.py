@@ -113,7 +113,7 @@ BROKEN = {
     "stray quote": (gzip.compress(GOOD + f'"3"{CANARY},\n'.encode()), "not the CSV that MIMIC-III has"),
     "row id": (gzip.compress(rendered(line(1, "x")).replace(b'"1"', CANARY.encode())), "no number"),
     "iserror": (gzip.compress(rendered(line(1, "x", error=CANARY))), "ROW_ID 1: ISERROR"),
-    "not utf-8": (gzip.compress(GOOD + b"\xff" + CANARY.encode() + b"\n"), "not UTF-8"),
+    "not utf-8": (gzip.compress(GOOD + b"\xff" + CANARY.encode() + b"\n"), "not the CSV"),
 }  # fmt: skip
 
 

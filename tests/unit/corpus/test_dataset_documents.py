@@ -5,22 +5,17 @@ from typing import Any
 
 import pytest
 
-from pubmill.corpus.dataset_documents import documents_in, notices_of, shards_of_sources
+from pubmill.corpus.notices import documents_in, notices_of
 from pubmill.corpus.shards import Document
 from pubmill.errors import PubmillError
-from pubmill.recipes.corpora import DocumentsRecipe, SourceShards
 from pubmill.storage.files import write_jsonl_gz
 from tests.unit.corpus.toy_corpus import write_shards
 
 
-def test_documents_and_shards_are_those_of_rows_and_folders(tmp_path: Path) -> None:
+def test_documents_are_those_of_rows(tmp_path: Path) -> None:
     path = tmp_path / "test.jsonl.gz"
     write_jsonl_gz(path, [{"id": "a", "document": "7"}, {"id": "b", "document": None}])
     assert documents_in([path]) == {"7"}
-    sources = (SourceShards(name="pmc", shards=("b", "a")), SourceShards(name="pubmed", shards=("26n0001",)))
-    assert shards_of_sources(DocumentsRecipe(sources=sources, documents={}), tmp_path) == [
-        [tmp_path / "pmc/b.parquet", tmp_path / "pmc/a.parquet"], [tmp_path / "pubmed/26n0001.parquet"],
-    ]  # fmt: skip
 
 
 def of(pmid: int, *flags: str, **more: Any) -> Document:

@@ -56,7 +56,6 @@ def test_paths_name_their_specs(one: str, two: str, three: str, four: str, numbe
     run = [("protocols", one), ("models", two), ("datasets", three)]
     expected = {
         RELATIVE.record(RunKey(one, two, three, four), number): run,
-        RELATIVE.trial(RunKey(one, two, three, four), "lr=1", number, ".training.json"): run,
         RELATIVE.trials(RunKey(one, two, three, four), "lr=1"): run,
         RELATIVE.runs(RunKey(one, two, three, four)): run,
         RELATIVE.choice(ChoiceKey(one, two, three, four)): run,
