@@ -12,8 +12,8 @@ from pubmill.specs import DatasetSpec, File, LearntVocabSpec, LocalFile, TableSp
 from pubmill.specs.corpus_specs import MimicSource, TextSource
 from pubmill.specs.model_specs import PredictionsWeights, PromptedWeights
 from pubmill.specs.table_specs import ColumnSpec, RowSpec
+from pubmill.stages.pipelines import answering
 from pubmill.stages.stage import GraphPart, cached
-from pubmill.stages.supplied_predictions import answering
 from pubmill.stages.user_folders import how_to_bring
 from pubmill.storage.privacy import CREDENTIALED
 from pubmill.storage.sources import path_in_mirror

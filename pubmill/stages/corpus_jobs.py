@@ -11,17 +11,7 @@ from pubmill.recipes import corpora
 from pubmill.specs import corpus_specs
 from pubmill.stages.costs import MEASURED_FILES, MEASURED_PARTS, PMC_SHARD, PUBMED_SHARD
 from pubmill.stages.source_jobs import packages, pmc_shards, pubmed_files
-from pubmill.stages.stage import (
-    ASSUMED,
-    HOUR,
-    BlockStage,
-    Bytes,
-    GraphPart,
-    Needs,
-    Seconds,
-    Stage,
-    cached,
-)
+from pubmill.stages.stage import ASSUMED, HOUR, BlockStage, Bytes, GraphPart, Needs, Seconds, Stage, cached
 from pubmill.storage.name_patterns import FILE, FILE_WORDS, fits
 from pubmill.storage.result_paths import part_name, shard_name
 

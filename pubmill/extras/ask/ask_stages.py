@@ -7,8 +7,8 @@ from pubmill.recipes.reading import as_json
 from pubmill.recipes.tables import project
 from pubmill.specs.dataset_specs import DatasetSpec
 from pubmill.specs.model_specs import PromptSpec, PublishedPrompt
+from pubmill.stages.pipelines import Answering
 from pubmill.stages.stage import DAY, Inputs, Needs, as_arguments
-from pubmill.stages.supplied_predictions import Answering
 
 
 def asked_of(spec: DatasetSpec, asking: Asking, prompts: PromptSpec) -> AskRecipe:
