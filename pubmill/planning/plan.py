@@ -292,7 +292,6 @@ def _start(command: list[str]) -> subprocess.Popen[str]:
 
 
 def _jobs(process: subprocess.Popen[str]) -> list[Job]:
-    """Return the jobs that a dry run prints."""
     printed, errors = process.communicate()
     if process.returncode:
         raise PubmillError(errors.rpartition("pubmill: error: ")[2].strip())

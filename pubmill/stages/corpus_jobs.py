@@ -112,7 +112,6 @@ class Corpora(GraphPart):
         return [self._paths.block(self._paths.sources(), source, block)]
 
     def _shards_of(self, corpus: str, source: corpus_specs.Source) -> Iterator[Shard]:
-        """Yield the shards of one source."""
         if isinstance(source, corpus_specs.PubmedSource):
             for path in pubmed_files(source):
                 url = f"{source.url}/{path}"

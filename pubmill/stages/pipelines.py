@@ -214,14 +214,10 @@ class Pipelines(GraphPart):
 
     def records(self, model: str, dataset: str) -> list[str]:
         """Return a model's records on a dataset, below the results folder; none if it is not for it."""
-        if model in self.supplied.names():
-            seeds = self.supplied.seeds(model, dataset)
-            return [RELATIVE.record(*self.run(model, dataset, seed)) for seed in seeds]
-        return (
-            []
-            if self.graph.availability.predictions(model, dataset)
-            else [RELATIVE.record(*self.run(model, dataset))]
-        )
+        if self.graph.availability.predictions(model, dataset):
+            return []
+        seeds = self.supplied.seeds(model, dataset) if model in self.supplied.names() else [1]
+        return [RELATIVE.record(*self.run(model, dataset, seed)) for seed in seeds]
 
     def split(self, model: str, dataset: str) -> str:
         """Return the split that is predicted: test, or for supplied predictions the dataset's last one."""

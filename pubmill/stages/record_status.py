@@ -165,5 +165,4 @@ def _digest(content: list[Any]) -> str:
 
 
 def _is_newer(file: Path, record: Path) -> bool:
-    """Return whether a file exists and was changed after a record."""
     return file.is_file() and file.stat().st_mtime_ns > record.stat().st_mtime_ns

@@ -62,15 +62,6 @@ class TableDatasets(GraphPart):
         known, parts = self._specs.datasets, self.graph.runs.parts
         return [name for name in table.datasets() if all(p in known for p in parts(table.protocol, name))]
 
-    def of_fact_table(self, table: str) -> list[str]:
-        """Return the datasets of a table of facts that can be converted in this study."""
-        named = dict.fromkeys(self._specs.fact_tables[table].datasets)
-        return [
-            name
-            for name in named
-            if name in self._specs.datasets and self.graph.availability.dataset_of_study(name) is None
-        ]
-
     def wanted(self) -> list[str]:
         """Return datasets with a spec that the study's tables name, and those that runs behind their rows
         need, except those that its `datasets:` leaves out."""
@@ -181,9 +172,13 @@ class TableModels(GraphPart):
         """Return lines on models left out of the tables, with reasons: one for each unavailable model, one
         for each whose own spec names a table but that `models:` lacks, and one for all others together."""
         reasons = {model: self.graph.availability.model(model) for model in self.wanted()}
-        for model, tables in self.graph.requests.models_to_add().items():
-            named = ", ".join(tables)
-            reasons[model] = f"its spec names {named}, which the study runs; add it to the study's `models:`"
+        for model, spec in self._specs.models.items():
+            tables = [table for table in spec.tables if table in self._study.tables]
+            if tables and not self.graph.requests.has_model(model):
+                named = ", ".join(tables)
+                reasons[model] = (
+                    f"its spec names {named}, which the study runs; add it to the study's `models:`"
+                )
         lines = [f"left out of the tables: {model} ({reason})" for model, reason in reasons.items() if reason]
         return [*lines, *self._not_named(reasons)]
 
@@ -221,15 +216,6 @@ class Requests(GraphPart):
         """Return whether the study's `datasets:` is null or includes the dataset."""
         return self._study.datasets is None or dataset in self._study.datasets
 
-    def models_to_add(self) -> dict[str, list[str]]:
-        """Return model -> the study's tables that its spec names, for models not in the study's `models:`."""
-        tables = {
-            name: [table for table in spec.tables if table in self._study.tables]
-            for name, spec in self._specs.models.items()
-            if not self.has_model(name)
-        }
-        return {name: named for name, named in tables.items() if named}
-
 
 class Scope(GraphPart):
     """The models, pretrainings and datasets behind a study's tables."""
@@ -249,9 +235,12 @@ class Scope(GraphPart):
         """Return the datasets of all tables of the study that are converted, without repetition."""
         tables = [self._specs.tables[table] for table in self.graph.requests.result_tables()]
         rows = [(table, dataset) for table in tables for dataset in table.datasets()]
-        of, why_not = self.graph.table_datasets, self.graph.availability.row
-        used = [name for table, row in rows if not why_not(table, row) for name in of.required(table, row)]
-        shown = [name for table in self.graph.requests.fact_tables() for name in of.of_fact_table(table)]
+        known, why_not = self._specs.datasets, self.graph.availability
+        required = self.graph.table_datasets.required
+        used = [name for table, row in rows if not why_not.row(table, row) for name in required(table, row)]
+        facts = self.graph.requests.fact_tables()
+        named = [name for table in facts for name in self._specs.fact_tables[table].datasets]
+        shown = [name for name in named if name in known and not why_not.dataset_of_study(name)]
         return list(dict.fromkeys(used + shown))
 
     @cached

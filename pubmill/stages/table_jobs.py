@@ -55,7 +55,6 @@ def part_of(recipe: TableRecipe, cells: Sequence[ReferencedCell]) -> TableRecipe
 
 
 def _is_in(key: str, columns: set[str], rows: set[str]) -> bool:
-    """Return whether `column`, `row` or `column/row` is in the part."""
     column, _, row = key.partition("/")
     return (column in columns and row in rows) if row else key in columns | rows
 
@@ -117,7 +116,6 @@ Paths = dict[str, dict[str, list[str]]]
 
 
 def _all_paths(records: Mapping[str, Mapping[str, Sequence[str]]]) -> list[str]:
-    """Return the paths of records by column and row, in order."""
     return [path for rows in records.values() for paths in rows.values() for path in paths]
 
 
