@@ -131,7 +131,7 @@ use rule export_model as take_model with:
         **graph.take_model.resources,
     params:
         **graph.take_model.params,
-        content=lambda w: graph.models.own_folder_content(w.model),
+        content=lambda w: graph.digests.of_folder(graph.models.own_folder(w.model)),
         arguments=untracked(lambda w: ["--folder", str(graph.models.own_folder(w.model))]),
     message:
         graph.take_model.label

@@ -215,7 +215,7 @@ class FineTuning(TrainingStage):
     group, program = "fine-tune", "scripts/finetune.py"
     version = 3
     part_versions: ClassVar[Mapping[str, int]] = {"reinitialised_layers": 2}
-    use = "finetuning"
+    use, plan_line = "finetuning", "{protocol}, runs"
 
     def seeds_of(self, wildcards: Any) -> Sequence[int]:
         """Return the seeds that a job trains."""
@@ -227,9 +227,6 @@ class FineTuning(TrainingStage):
 
     def share(self, wildcards: Any, gpus: Gpus) -> float:
         return gpus.share_of_finetuning(self._specs.datasets[wildcards.dataset].kind)
-
-    def plan_line(self, wildcards: Any) -> str:
-        return f"{wildcards.protocol}, runs"
 
     def needs_of(self, wildcards: Any, gpus: Gpus) -> Needs:
         """Return the memory and time of a job on one GPU, computed once for a run or block of trials."""
@@ -261,6 +258,7 @@ class TrialStage(FineTuning):
 
     name, group = "trial", "trials"
     label = "Trying {wildcards.trial}: {wildcards.model} on {wildcards.dataset}"
+    plan_line = "{protocol}, trials"
 
     def seeds_of(self, wildcards: Any) -> Sequence[int]:
         search = self.graph.runs.protocol(wildcards.protocol).search
@@ -276,9 +274,6 @@ class TrialStage(FineTuning):
         each = [costs.operations_of_finetuning(self.graph, run, point) for point in points]
         known = [one for one in each if one is not None]
         return seeds * sum(known) if known else None
-
-    def plan_line(self, wildcards: Any) -> str:
-        return f"{wildcards.protocol}, trials"
 
     def recipe_of(self, wildcards: Any) -> Any:
         """Return the `TrialRecipes` of a block of points."""

@@ -15,7 +15,7 @@ from pubmill.specs.study import DEMO, Study
 from pubmill.specs.table_specs import ColumnSpec
 from pubmill.stages.all_stages import stages
 from pubmill.stages.availability import Availability
-from pubmill.stages.corpus_jobs import ContaminationStage, Corpora
+from pubmill.stages.corpus_jobs import ContaminationStage, Corpora, SelectDocuments
 from pubmill.stages.dataset_jobs import DatasetPageStage, Datasets
 from pubmill.stages.fact_table_jobs import FactTableStage
 from pubmill.stages.gpus import NO_GPUS, Gpus
@@ -25,7 +25,6 @@ from pubmill.stages.pretrainings import Pretrainings
 from pubmill.stages.record_status import Records
 from pubmill.stages.report_jobs import ContradictionsStage, ReportStage
 from pubmill.stages.run_stages import Runs
-from pubmill.stages.selection_jobs import SelectDocuments
 from pubmill.stages.source_jobs import Sources
 from pubmill.stages.stage import GraphPart, Places, Stage, cached
 from pubmill.stages.table_jobs import TableStage
