@@ -7,7 +7,9 @@ rule pack:
     input:
         parts=lambda w: graph.corpora.manifests(w.corpus),
         vocab=graph.paths.vocab_files("{vocab}"),
-        punkt=lambda w: graph.paths.source_of_url(graph.pretrainings.packing_spec(w.corpus, w.vocab).sentence_splitter),
+        punkt=lambda w: graph.paths.source_of_url(
+            graph.pretrainings.packing_spec(w.corpus, w.vocab).sentence_splitter
+        ),
     output:
         [update(path) for path in graph.paths.packed_files("{corpus}", "{vocab}")],
     log:
@@ -52,7 +54,9 @@ rule pretrain:
         processes=1,
     params:
         **graph.pretrain.params,
-        tokens=lambda w: graph.paths.tokens(SPECS.pretraining[w.recipe].corpus, SPECS.pretraining[w.recipe].vocab),
+        tokens=lambda w: graph.paths.tokens(
+            SPECS.pretraining[w.recipe].corpus, SPECS.pretraining[w.recipe].vocab
+        ),
         vocab=lambda w: graph.paths.vocab(SPECS.pretraining[w.recipe].vocab),
         weights=lambda w: graph.pretrainings.segment_arguments(w.recipe, int(w.step)),
         save_minutes=untracked(lambda w: STUDY.save_minutes),
@@ -118,25 +122,16 @@ rule export_model:
         " --output {params.places.results:q}/models/{wildcards.model:q} {params.arguments:q} > {log:q} 2>&1"
 
 
-rule take_model:
+use rule export_model as take_model with:
     input:
         unpack(graph.take_model.inputs_of),
-    output:
-        [update(path) for path in graph.paths.model_files("{model}")],
-    log:
-        graph.paths.log(graph.paths.model("{model}")),
     wildcard_constraints:
         model=OWN_MODELS,
-    conda:
-        "../envs/training.yaml"
     resources:
         **graph.take_model.resources,
     params:
         **graph.take_model.params,
-        content=lambda w: graph.models.own_folder_content(w.model),
-        folder=untracked(lambda w: str(graph.models.own_folder(w.model))),
+        content=lambda w: graph.digests.of_folder(graph.models.own_folder(w.model)),
+        arguments=untracked(lambda w: ["--folder", str(graph.models.own_folder(w.model))]),
     message:
         graph.take_model.label
-    shell:
-        "python -m pubmill.job export_model --recipe {params.recipe:q}"
-        " --output {params.places.results:q}/models/{wildcards.model:q} --folder {params.folder:q} > {log:q} 2>&1"

@@ -1,7 +1,6 @@
 """Count the words of a block of parts of a corpus: FOLDER/part-NNNN.parquet of each part, sorted; readable
 only by its owner if a part of the block is."""
 
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -16,10 +15,9 @@ from pubmill.vocabs.word_counts import write_counts
 def main(recipe: CountingRecipe, parts: list[Path], folder: Path, output: Path, version: str = "") -> None:
     keep_private(parts, access_of_parts(parts))
 
-    def items() -> Iterator[Item]:
-        for part in parts:
-            counts = folder / part.name
-            make = partial(write_counts, part, recipe.splitting, counts)
-            yield Item([counts], [version, as_json(recipe), digest_of(part)], make)
+    def item(part: Path) -> Item:
+        counts = folder / part.name
+        make = partial(write_counts, part, recipe.splitting, counts)
+        return Item([counts], [version, as_json(recipe), digest_of(part)], make)
 
-    make_block(output, items())
+    make_block(output, map(item, parts))

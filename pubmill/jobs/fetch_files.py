@@ -14,11 +14,10 @@ from pubmill.storage.sources import download
 def main(
     recipe: FetchRecipe, sources: Path, output: Path, mirror: str | None = None, version: str = ""
 ) -> None:
-    items = []
-    for url in recipe.urls:
+    def item(url: str) -> Item:
         file = sources / urlsplit(url).netloc / urlsplit(url).path.lstrip("/")
         fetch = partial(download, url, file, mirror, md5_beside=recipe.md5_beside)
-        items.append(
-            Item([file, Path(RELATIVE.source_record(str(file)))], [version, url, recipe.md5_beside], fetch)
-        )
-    make_block(output, items)
+        files = [file, Path(RELATIVE.source_record(str(file)))]
+        return Item(files, [version, url, recipe.md5_beside], fetch)
+
+    make_block(output, map(item, recipe.urls))

@@ -3,7 +3,6 @@ SHARD.tar.gz, with SHARD.tar.gz.source.json (articles, those gone or without XML
 and XML is checked by its md5. An interrupted job leaves its articles in SHARD.tar.gz.part, which the same
 command resumes."""
 
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -21,11 +20,10 @@ def main(
     mirror: str | None = None,
     version: str = "",
 ) -> None:
-    def items() -> Iterator[Item]:
-        for shard in shards:
-            planned, archive = read_plan(plan, shard), folder / f"{shard}.tar.gz"
-            fetch = partial(fetch_shard, archive, planned, shard, url, mirror)
-            files = [archive, Path(RELATIVE.source_record(str(archive)))]
-            yield Item(files, [version, url, *map(tuple, planned)], fetch)
+    def item(shard: str) -> Item:
+        planned, archive = read_plan(plan, shard), folder / f"{shard}.tar.gz"
+        fetch = partial(fetch_shard, archive, planned, shard, url, mirror)
+        files = [archive, Path(RELATIVE.source_record(str(archive)))]
+        return Item(files, [version, url, *map(tuple, planned)], fetch)
 
-    make_block(output, items())
+    make_block(output, map(item, shards))

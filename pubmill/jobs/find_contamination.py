@@ -1,8 +1,7 @@
 """Find texts of datasets in a block of parts of a corpus: of each part FOLDER/part-NNNN.json, the ids of
 documents and of the texts that they contain, no text."""
 
-from collections.abc import Iterator
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
 from pubmill.corpus.contamination import EvaluationTexts, find_in_part
@@ -16,12 +15,8 @@ def main(parts: list[Path], index: Path, folder: Path, output: Path, version: st
     texts = cache(lambda: EvaluationTexts(index))  # loaded for the first part that is searched
     searched = digest_of(index)
 
-    def search(part: Path, found: Path) -> None:
-        find_in_part(part, texts(), found)
+    def item(part: Path) -> Item:
+        found = folder / f"{part.stem}.json"
+        return Item([found], [version, searched, digest_of(part)], lambda: find_in_part(part, texts(), found))
 
-    def items() -> Iterator[Item]:
-        for part in parts:
-            found = folder / f"{part.stem}.json"
-            yield Item([found], [version, searched, digest_of(part)], partial(search, part, found))
-
-    make_block(output, items())
+    make_block(output, map(item, parts))

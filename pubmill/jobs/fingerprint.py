@@ -2,8 +2,8 @@
 FOLDER/part-NNNN.parquet of each (id, position, digest, and MinHashes of each document that is neither
 excluded nor filtered out). `first`: the number of the block's first shard in the corpus and in `latest`."""
 
-from collections.abc import Iterator
 from functools import partial
+from itertools import count
 from pathlib import Path
 
 from pubmill.corpus.contamination import EvaluationTexts
@@ -27,13 +27,10 @@ def main(
 ) -> None:
     texts, excluded = EvaluationTexts.excluded(exclude)
 
-    def items() -> Iterator[Item]:
-        for index, shard in enumerate(shards, first):
-            prints = folder / part_name(index)
-            make = partial(
-                write_fingerprints, shard, index, latest, recipe.selection, texts, prints, recipe.similar
-            )
-            said = [digest_of(shard), reasons_digest(latest, index), excluded]
-            yield Item([prints], [version, as_json(recipe), *said], make)
+    def item(index: int, shard: Path) -> Item:
+        prints, selection = folder / part_name(index), recipe.selection
+        make = partial(write_fingerprints, shard, index, latest, selection, texts, prints, recipe.similar)
+        said = [digest_of(shard), reasons_digest(latest, index), excluded]
+        return Item([prints], [version, as_json(recipe), *said], make)
 
-    make_block(output, items())
+    make_block(output, map(item, count(first), shards))

@@ -3,7 +3,6 @@ archives of the stage `fetch_pmc`; packages of PMC, each with its file list besi
 MIMIC-III; or your own texts (pubmill.corpus.own_texts). Writes FOLDER/SHARD.parquet of each
 (pubmill.corpus.shards)."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,15 +17,12 @@ from pubmill.storage.result_paths import shard_name
 
 @limited
 def main(files: list[Path], folder: Path, output: Path, recipe: ParsingRecipe, version: str = "") -> None:
-    def items() -> Iterator[Item]:
-        for raw in files:
-            name, digest = shard_name(raw.name), digest_of(raw)
-            own = replace(
-                recipe, unreadable={key: ids for key, ids in recipe.unreadable.items() if key == name}
-            )
-            lists = [digest_of(filelist_of(raw))] if recipe.kind == "pmc-packages" else []
-            shard = folder / f"{name}.parquet"
-            made_from = [version, as_json(own), raw.name, digest, *lists]
-            yield Item([shard], made_from, partial(parse_file, recipe, raw, digest, shard))
+    def item(raw: Path) -> Item:
+        name, digest = shard_name(raw.name), digest_of(raw)
+        own = replace(recipe, unreadable={key: ids for key, ids in recipe.unreadable.items() if key == name})
+        lists = [digest_of(filelist_of(raw))] if recipe.kind == "pmc-packages" else []
+        shard = folder / f"{name}.parquet"
+        made_from = [version, as_json(own), raw.name, digest, *lists]
+        return Item([shard], made_from, partial(parse_file, recipe, raw, digest, shard))
 
-    make_block(output, items())
+    make_block(output, map(item, files))

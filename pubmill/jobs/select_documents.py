@@ -3,8 +3,8 @@ version, date, title, text, words, bytes), and part-NNNN.json, what was rejected
 of the block's first shard in the corpus and in `latest`; `exclude`: an index of texts that the corpus must
 not contain."""
 
-from collections.abc import Iterator
 from functools import partial
+from itertools import count
 from pathlib import Path
 
 from pubmill.corpus.contamination import EvaluationTexts
@@ -29,13 +29,11 @@ def main(
 ) -> None:
     texts, excluded = EvaluationTexts.excluded(exclude)
 
-    def items() -> Iterator[Item]:
-        for index, shard in enumerate(shards, first):
-            part, statistics = folder / part_name(index), folder / part_name(index, "json")
-            said = [reasons_digest(table, index) for table in (latest, duplicates) if table]
-            make = partial(select, shard, index, latest, recipe, part, statistics, texts, duplicates)
-            yield Item(
-                [part, statistics], [version, as_json(recipe), digest_of(shard), excluded, *said], make
-            )
+    def item(index: int, shard: Path) -> Item:
+        part, statistics = folder / part_name(index), folder / part_name(index, "json")
+        said = [reasons_digest(table, index) for table in (latest, duplicates) if table]
+        make = partial(select, shard, index, latest, recipe, part, statistics, texts, duplicates)
+        made_from = [version, as_json(recipe), digest_of(shard), excluded, *said]
+        return Item([part, statistics], made_from, make)
 
-    make_block(output, items())
+    make_block(output, map(item, count(first), shards))

@@ -27,7 +27,7 @@ from pubmill.stages import Graph, costs
 from pubmill.stages.all_stages import group_of, stages
 from pubmill.stages.gpus import Gpus
 from pubmill.stages.run_stages import TrialStage
-from pubmill.stages.stage import ASSUMED, Seconds, TrainingStage, run_of
+from pubmill.stages.stage import ASSUMED, BlockStage, Seconds, TrainingStage, run_of
 from pubmill.storage.result_paths import Paths, RunKey
 
 
@@ -169,13 +169,15 @@ def make_plan(jobs: Iterable[Job], graph: Graph, gpus: Gpus) -> Plan:
                 plan.runs_there.append("/".join(job.wildcards.values()))
             continue
         plan.to_do[job.rule] += 1
-        assumed = None if trains else stage.seconds_of_job if stage else ASSUMED
+        assumed = None if trains else stage.seconds if stage else ASSUMED
+        if assumed and isinstance(stage, BlockStage):
+            assumed = Seconds(assumed.seconds * graph.specs.scale.block_files, assumed.source)
         if job.rule not in plan.each and (known := measured(job.rule) or assumed):
             plan.each[job.rule] = known
         wildcards = job.named_wildcards
         if isinstance(stage, TrainingStage):
             lines = plan.pretraining if stage.use == "pretraining" else plan.finetuning
-            line = lines.setdefault(name := stage.plan_line(wildcards), Training(name))
+            line = lines.setdefault(name := stage.plan_line.format_map(job.wildcards), Training(name))
             line.add(stage.operations(wildcards), stage.share(wildcards, gpus))
             if stage.use == "finetuning":
                 plan.batches.add(batch_of(run_of(wildcards)))
@@ -291,7 +293,6 @@ def _start(command: list[str]) -> subprocess.Popen[str]:
 
 
 def _jobs(process: subprocess.Popen[str]) -> list[Job]:
-    """Return the jobs that a dry run prints."""
     printed, errors = process.communicate()
     if process.returncode:
         raise PubmillError(errors.rpartition("pubmill: error: ")[2].strip())

@@ -12,8 +12,8 @@ from pubmill.specs import DatasetSpec, File, LearntVocabSpec, LocalFile, TableSp
 from pubmill.specs.corpus_specs import MimicSource, TextSource
 from pubmill.specs.model_specs import PredictionsWeights, PromptedWeights
 from pubmill.specs.table_specs import ColumnSpec, RowSpec
+from pubmill.stages.pipelines import answering
 from pubmill.stages.stage import GraphPart, cached
-from pubmill.stages.supplied_predictions import answering
 from pubmill.stages.user_folders import how_to_bring
 from pubmill.storage.privacy import CREDENTIALED
 from pubmill.storage.sources import path_in_mirror
@@ -237,31 +237,24 @@ class Availability(GraphPart):
     def check(self, *datasets: str) -> None:
         """Check that the files of datasets that the user requests by name are available; one `PubmillError`
         names all that are missing."""
-        faults = [text for dataset in datasets for text in self._faults(dataset)]
+        faults: list[str] = []
+        for dataset in datasets:
+            spec = self._specs.datasets.get(dataset)
+            if spec is None:
+                faults.append(f"there is no specs/datasets/{dataset}.yaml")
+                continue
+            faults += self.mistakes(dataset)
+            for one in self.absent(dataset):
+                if one.folder is None or one.elsewhere:
+                    needs = f"dataset {dataset} needs {_whose_files(spec)}: {', '.join(one.files)}"
+                    faults.append(f"{needs}\nThen {how_to_bring(one.key)}")
+            for url in self.unmirrored(dataset):
+                expected = f"expected the file {path_in_mirror(url, self._study.mirror)}"
+                faults.append(f"dataset {dataset}: {url}: {expected}, which does not exist")
         if any(dataset in self._specs.datasets and self.unmirrored(dataset) for dataset in datasets):
             faults.append("Fetch what is missing on a machine with a network connection and put it there.")
         if faults:
             raise PubmillError("\n".join(faults))
-
-    def _faults(self, dataset: str) -> list[str]:
-        """Return all faults of the files of a dataset."""
-        spec = self._specs.datasets.get(dataset)
-        if spec is None:
-            return [f"there is no specs/datasets/{dataset}.yaml"]
-        absent = [one for one in self.absent(dataset) if one.folder is None or one.elsewhere]
-        return [
-            *self.mistakes(dataset),
-            *(
-                f"dataset {dataset} needs {_whose_files(spec)}: {', '.join(one.files)}\n"
-                f"Then {how_to_bring(one.key)}"
-                for one in absent
-            ),
-            *(
-                f"dataset {dataset}: {url}: expected the file {path_in_mirror(url, self._study.mirror)}, "
-                f"which does not exist"
-                for url in self.unmirrored(dataset)
-            ),
-        ]
 
 
 def _whose_files(spec: DatasetSpec) -> str:

@@ -1,4 +1,5 @@
-"""Sources, parsed shards and corpora, and the search for texts of datasets in them."""
+"""Sources, parsed shards and corpora: selection of documents, and searches of a whole corpus for copies, for
+texts of datasets, and for retractions and revisions of their documents."""
 
 import itertools
 from collections.abc import Iterator
@@ -11,19 +12,9 @@ from pubmill.recipes import corpora
 from pubmill.specs import corpus_specs
 from pubmill.stages.costs import MEASURED_FILES, MEASURED_PARTS, PMC_SHARD, PUBMED_SHARD
 from pubmill.stages.source_jobs import packages, pmc_shards, pubmed_files
-from pubmill.stages.stage import (
-    ASSUMED,
-    HOUR,
-    BlockStage,
-    Bytes,
-    GraphPart,
-    Needs,
-    Seconds,
-    Stage,
-    cached,
-)
+from pubmill.stages.stage import ASSUMED, HOUR, BlockStage, Bytes, GraphPart, Needs, Seconds, Stage, cached
 from pubmill.storage.name_patterns import FILE, FILE_WORDS, fits
-from pubmill.storage.result_paths import part_name, shard_name
+from pubmill.storage.result_paths import DATASET_NOTICES, RELATIVE, part_name, shard_name
 
 
 class Shard(NamedTuple):
@@ -122,7 +113,6 @@ class Corpora(GraphPart):
         return [self._paths.block(self._paths.sources(), source, block)]
 
     def _shards_of(self, corpus: str, source: corpus_specs.Source) -> Iterator[Shard]:
-        """Yield the shards of one source."""
         if isinstance(source, corpus_specs.PubmedSource):
             for path in pubmed_files(source):
                 url = f"{source.url}/{path}"
@@ -346,3 +336,93 @@ class CorpusStatistics(Stage):
             corpus=wildcards.corpus,
             last_files={shard.source: shard.name for shard in self.graph.corpora.shards(wildcards.corpus)},
         )
+
+
+class DatasetNotices(Stage):
+    """Documents of datasets that were retracted or revised, by the sources of a corpus."""
+
+    name, group = "dataset_notices", "select"
+    label = "Looking up retractions of datasets' documents in the sources of {wildcards.corpus}"
+    version = 1
+    needs = Needs(2_000, HOUR)
+
+    def files(self) -> dict[str, tuple[str, ...]]:
+        """Return dataset -> files with its PMIDs, below the results."""
+        pmids = {}
+        for name in self.graph.scope.datasets():
+            spec = self._specs.datasets[name]
+            if spec.pmids:
+                pmids[name] = tuple(RELATIVE.examples(name, split) for split in spec.splits)
+            elif self.graph.datasets.has_copies(name):
+                pmids[name] = (RELATIVE.sentence_documents(name),)
+        return pmids
+
+    def files_with_pmids(self) -> list[str]:
+        """Return all files of `files`."""
+        return [self._paths.at(path) for paths in self.files().values() for path in paths]
+
+    def targets(self) -> list[str]:
+        """Return the reports of the study: from the sources of the corpora that it pretrains on."""
+        of_study = self.graph.scope.corpora() if self.files() else []
+        return [self._paths.corpus(corpus, DATASET_NOTICES) for corpus in of_study]
+
+    def recipe_of(self, wildcards: Any) -> corpora.DocumentsRecipe:
+        """Return the files of `files`, and the sources in which to look documents up."""
+        sources = self.graph.stage(LatestVersions).recipe_of(wildcards).sources
+        return corpora.DocumentsRecipe(sources=sources, documents=self.files())
+
+
+class SelectDocuments(BlockStage):
+    """Selected documents of a block of a corpus."""
+
+    name, group = "select_documents", "select"
+    label = "Selecting documents of {wildcards.corpus}, {wildcards.block} of {wildcards.source}"
+    version = 6
+    seconds = Seconds(1.9, f"{MEASURED_FILES}; assumed of others")
+
+    def inputs(self, corpus: str) -> dict[str, str]:
+        """Return the optional inputs of a selection, by name: texts to exclude, and duplicates."""
+        duplicates = {"duplicates": self._paths.corpus(corpus, "duplicates.parquet")}
+        return self.exclusions(corpus) | (duplicates if self._specs.corpora[corpus].duplicates else {})
+
+    def exclusions(self, corpus: str) -> dict[str, str]:
+        """Return the index of the texts that a corpus may not hold, if there are any."""
+        excludes = self._specs.corpora[corpus].contamination
+        return {"exclude": self._paths.corpus(corpus, "excluded.parquet")} if excludes else {}
+
+    def bytes_of(self, wildcards: Any) -> Bytes:
+        return Bytes(disk=15e6 * len(self.graph.corpora.block(wildcards).shards))
+
+    def recipe_of(self, wildcards: Any) -> corpora.SelectionRecipe:
+        return self._specs.corpora[wildcards.corpus].selection_of(wildcards.source)
+
+
+class Fingerprint(BlockStage):
+    """Fingerprints of the selected documents of a block."""
+
+    name, group = "fingerprint", "select"
+    label = "Fingerprinting {wildcards.corpus}, {wildcards.block} of {wildcards.source}"
+    version = 1
+    seconds = Seconds(30_000 / 7_300, MEASURED_PARTS)
+
+    def version_of(self, wildcards: Any) -> list[int]:
+        """Return the version of selection too, whose filters come first."""
+        return [SelectDocuments.version, self.version]
+
+    def recipe_of(self, wildcards: Any) -> corpora.FingerprintRecipe:
+        spec = self._specs.corpora[wildcards.corpus]
+        similar = spec.duplicates is not None and spec.duplicates.similarity is not None
+        return corpora.FingerprintRecipe(selection=spec.selection_of(wildcards.source), similar=similar)
+
+
+class FindDuplicates(Stage):
+    """Duplicates in a corpus."""
+
+    name, group, label = "find_duplicates", "select", "Finding duplicates in {wildcards.corpus}"
+    version = 1
+    needs = Needs(8_000, 8 * HOUR)  # assumed, as all without a figure
+
+    def recipe_of(self, wildcards: Any) -> corpora.DuplicatesRecipe:
+        """Return how similar a copy must be."""
+        duplicates = self._specs.corpora[wildcards.corpus].duplicates
+        return corpora.DuplicatesRecipe(similarity=duplicates.similarity if duplicates else None)

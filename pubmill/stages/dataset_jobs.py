@@ -1,18 +1,16 @@
-"""Datasets: their raw files, their conversion and pages, and retractions and revisions of their documents."""
+"""Datasets: their raw files, their conversion and pages."""
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, ClassVar
 
 from pubmill.errors import PubmillError
-from pubmill.recipes.corpora import DocumentsRecipe
 from pubmill.recipes.datasets import ConversionRecipe, FloorsRecipe, SentencesRecipe
 from pubmill.recipes.report import PageRecipe, PageSource
 from pubmill.recipes.tables import project
 from pubmill.specs import File, LocalFile
-from pubmill.stages.corpus_jobs import LatestVersions
 from pubmill.stages.dataset_recipes import conversion_recipe
 from pubmill.stages.stage import HOUR, TEMPLATES, GraphPart, Inputs, Needs, Stage
-from pubmill.storage.result_paths import DATASET_NOTICES, RELATIVE
+from pubmill.storage.result_paths import RELATIVE
 
 
 class Datasets(GraphPart):
@@ -154,40 +152,6 @@ def _page_source(role: str, file: File | LocalFile, record: str) -> PageSource:
     known = "sha256" if file.sha256 else "git_blob"
     check = f"not checked: {file.unchecked}" if file.unchecked else known
     return PageSource(role=role, place=file.url, url=file.url, check=check, record=record)
-
-
-class DatasetNotices(Stage):
-    """Documents of datasets that were retracted or revised, by the sources of a corpus."""
-
-    name, group = "dataset_notices", "select"
-    label = "Looking up retractions of datasets' documents in the sources of {wildcards.corpus}"
-    version = 1
-    needs = Needs(2_000, HOUR)
-
-    def files(self) -> dict[str, tuple[str, ...]]:
-        """Return dataset -> files with its PMIDs, below the results."""
-        pmids = {}
-        for name in self.graph.scope.datasets():
-            spec = self._specs.datasets[name]
-            if spec.pmids:
-                pmids[name] = tuple(RELATIVE.examples(name, split) for split in spec.splits)
-            elif self.graph.datasets.has_copies(name):
-                pmids[name] = (RELATIVE.sentence_documents(name),)
-        return pmids
-
-    def files_with_pmids(self) -> list[str]:
-        """Return all files of `files`."""
-        return [self._paths.at(path) for paths in self.files().values() for path in paths]
-
-    def targets(self) -> list[str]:
-        """Return the reports of the study: from the sources of the corpora that it pretrains on."""
-        corpora = self.graph.scope.corpora() if self.files() else []
-        return [self._paths.corpus(corpus, DATASET_NOTICES) for corpus in corpora]
-
-    def recipe_of(self, wildcards: Any) -> DocumentsRecipe:
-        """Return the files of `files`, and the sources in which to look documents up."""
-        sources = self.graph.stage(LatestVersions).recipe_of(wildcards).sources
-        return DocumentsRecipe(sources=sources, documents=self.files())
 
 
 class Floors(Stage):

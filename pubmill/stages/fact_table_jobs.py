@@ -156,7 +156,6 @@ class FactTableStage(Stage):
     def _pretraining_value(
         self, table: FactTableSpec, row: FactRow, column: FactColumn, recipe: PretrainingSpec, steps: int
     ) -> str | int | float:
-        """Return a value of a pretraining recipe of which so many steps are trained."""
         baseline = table.baseline
         figures = {
             "steps": steps,
@@ -264,7 +263,6 @@ def _varied_keys(protocol: ProtocolSpec, settings: set[str]) -> list[str]:
 
 
 def _list_terms(table: FactTableSpec, row: FactRow, terms: list[str]) -> FactSource:
-    """Return terms in the table's words, each once."""
     words = {**table.words, **row.words}
     listed = dict.fromkeys(words.get(term, term) for term in terms)
     return FactSource(value=", ".join(listed)) if listed else FactSource(lacking=NOTHING_VARIED)

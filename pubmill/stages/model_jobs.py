@@ -171,10 +171,6 @@ class Models(GraphPart):
             raise PubmillError(f"{mistake}; correct the path, or the folder")
         return folder
 
-    def own_folder_content(self, model: str) -> dict[str, str]:
-        """Return the digests of the folder's files, by name."""
-        return self.graph.digests.of_folder(self.own_folder(model))
-
 
 class PinWeights(Stage):
     """Pin of released weights."""

@@ -100,7 +100,7 @@ class Pretrain(TrainingStage):
 
     name, group = "pretrain", "pretrain"
     label = "Pretraining {wildcards.recipe} up to step {wildcards.step}"
-    version, use, program = 4, "pretraining", "scripts/pretrain.py"
+    version, use, plan_line, program = 4, "pretraining", "{recipe}", "scripts/pretrain.py"
     read_by_name = ("pubmill/pretraining/learners.py", "pubmill/optimisers/*.py")  # by registries
 
     def operations(self, wildcards: Any) -> float:
@@ -108,9 +108,6 @@ class Pretrain(TrainingStage):
 
     def share(self, wildcards: Any, gpus: Gpus) -> float:
         return costs.share_of_pretraining(self.graph, gpus, wildcards.recipe)
-
-    def plan_line(self, wildcards: Any) -> str:
-        return str(wildcards.recipe)
 
     def needs_of(self, wildcards: Any, gpus: Gpus) -> Needs:
         """Return the memory and time of a segment on one GPU. On a CPU, the weights and optimiser state of

@@ -19,10 +19,9 @@ from pubmill.recipes.reading import as_json
 from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.stages.dataset_jobs import Convert
 from pubmill.stages.model_jobs import ExportModel
-from pubmill.stages.pipelines import OFF_THE_SHELF, Annotate, TakePredictions
+from pubmill.stages.pipelines import OFF_THE_SHELF, Annotate, TakePredictions, answering
 from pubmill.stages.run_stages import Choose, Finetune, TrialStage, scoring_versions
 from pubmill.stages.stage import GraphPart, Stage, cached
-from pubmill.stages.supplied_predictions import answering
 from pubmill.storage.checksums import folder_sha256, hashed_files
 from pubmill.storage.files import read_json, sha256
 from pubmill.storage.model_folders import WEIGHTS
@@ -166,5 +165,4 @@ def _digest(content: list[Any]) -> str:
 
 
 def _is_newer(file: Path, record: Path) -> bool:
-    """Return whether a file exists and was changed after a record."""
     return file.is_file() and file.stat().st_mtime_ns > record.stat().st_mtime_ns

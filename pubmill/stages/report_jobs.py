@@ -143,9 +143,9 @@ class ReportStage(Stage):
         ]
         return sorted({self._paths.source_record(self._paths.below(path)) for path in files})
 
-    def measured(self) -> list[str]:
-        """Return the files of tables, pretraining, corpora and vocabularies that the report reads."""
-        results = self.results()
+    def inputs(self) -> list[str]:
+        """Return every file that the report reads."""
+        results, scope = self.results(), self.graph.scope
         pretraining = results.pretraining.values()
         below = [
             *(self._own.table(table, "json") for table in results.tables),
@@ -153,21 +153,15 @@ class ReportStage(Stage):
             *(f"{steps[-1]}/{LOG}" for steps in pretraining),  # a later log includes the earlier ones
             *(RELATIVE.corpus(corpus, STATISTICS) for corpus in results.corpora),
             *(RELATIVE.vocab(vocab, DIAGNOSIS) for vocab in results.vocabs),
-        ]
-        return list(map(self._paths.at, below))
-
-    def inputs(self) -> list[str]:
-        """Return every file that the report reads."""
-        below = [
             *(self._own.table(table, "json") for table in self.graph.requests.fact_tables()),
-            *(self._own.comparisons(table, "json") for table in self.graph.requests.result_tables()),
-            *(RELATIVE.page(dataset, "json") for dataset in self.graph.scope.datasets()),
-            *([RELATIVE.contradictions("json")] if self.graph.requests.result_tables() else []),
+            *(self._own.comparisons(table, "json") for table in results.tables),
+            *(RELATIVE.page(dataset, "json") for dataset in scope.datasets()),
+            *([RELATIVE.contradictions("json")] if results.tables else []),
             *sorted({path for of_model in self.fits().values() for path in of_model.values()}),
             *self._single_records(),
         ]
         sections = [path for files in self._reported().values() for path in files]
-        return [*self.measured(), *map(self._paths.at, below), *sections]
+        return [*map(self._paths.at, below), *sections]
 
 
 class ContradictionsStage(Stage):

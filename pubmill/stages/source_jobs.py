@@ -26,12 +26,15 @@ def pmc_shards(source: PmcSource) -> list[str]:
     shards: list[str] = []
     for written in source.articles:
         match = _ARTICLES.fullmatch(written)
-        if not match:
-            raise _range_error(source.name, written)
-        first, rest, last, end = match[1], match[2], match[3] or match[1], match[4] or match[2]
-        whole = len(first) + len(rest) == DIGITS and (len(first), rest) == (len(last), end)
-        if not whole or int(last) < int(first):
-            raise _range_error(source.name, written)
+        first, rest, to, to_rest = match.groups() if match else ("", "", "", "")
+        last = to or first
+        is_whole = len(first) + len(rest) == DIGITS and (len(first), rest) == (len(last), to_rest or rest)
+        if not is_whole or int(last) < int(first):
+            raise PubmillError(
+                f"source {source.name}: articles: {written!r} is no range of PMCIDs; write "
+                "PMC00000xxxx-PMC01299xxxx (nine digits, of which the same number at the end is x: the "
+                "numbers of one shard)"
+            )
         numbers = range(int(first), int(last) + 1)
         shards += [f"PMC{number:0{len(first)}d}{rest}" for number in numbers]
     bounds = sorted(tuple(int(shard[3:].replace("x", digit)) for digit in "09") for shard in shards)
@@ -39,13 +42,6 @@ def pmc_shards(source: PmcSource) -> list[str]:
         if begin <= end_before:
             raise PubmillError(f"source {source.name}: articles: PMC{begin:09d} is in two of the ranges")
     return shards
-
-
-def _range_error(source: str, written: str) -> PubmillError:
-    return PubmillError(
-        f"source {source}: articles: {written!r} is no range of PMCIDs; write PMC00000xxxx-PMC01299xxxx "
-        f"(nine digits, of which the same number at the end is x: the numbers of one shard)"
-    )
 
 
 def packages(source: PmcPackagesSource) -> dict[str, str]:
@@ -121,8 +117,11 @@ class Sources(GraphPart):
         return ["--sha256", self.graph.digests.of(Path(self.local_file(key, name)))]
 
 
-class DownloadStage(Stage):
-    """A rule that downloads files."""
+class Download(Stage):
+    """Download of a file from the network or the mirror."""
+
+    name, group, label = "download", "download", "{params.how} {params.url}"
+    version = 1
 
     def bytes_of_url(self, url: str) -> Bytes:
         """Return the bytes of a file: of one in the mirror known; assumed of a PubMed file and of an archive
@@ -138,18 +137,11 @@ class DownloadStage(Stage):
                 return Bytes(assumed=size, disk=size)
         return Bytes(unknown=1)
 
-
-class Download(DownloadStage):
-    """Download of a file from the network or the mirror."""
-
-    name, group, label = "download", "download", "{params.how} {params.url}"
-    version = 1
-
     def bytes_of(self, wildcards: Any) -> Bytes:
         return self.bytes_of_url(f"https://{wildcards.path}")
 
 
-class FetchFiles(DownloadStage):
+class FetchFiles(Stage):
     """Download of a block of files of PubMed, or of packages of PMC."""
 
     name, group = "fetch_files", "download"
@@ -157,7 +149,7 @@ class FetchFiles(DownloadStage):
     version = 1
 
     def bytes_of(self, wildcards: Any) -> Bytes:
-        each = [self.bytes_of_url(url) for url in self.recipe_of(wildcards).urls]
+        each = [self.graph.stage(Download).bytes_of_url(url) for url in self.recipe_of(wildcards).urls]
         return Bytes(*(sum(of_all) for of_all in zip(*each, strict=True)))
 
     def recipe_of(self, wildcards: Any) -> FetchRecipe:

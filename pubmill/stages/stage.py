@@ -180,11 +180,6 @@ class Stage(GraphPart):
         """Return the memory and time of a job."""
         return self.needs
 
-    @property
-    def seconds_of_job(self) -> Seconds:
-        """Return the seconds of one core for one job, as far as they are known before any has run."""
-        return self.seconds
-
     def targets(self) -> list[str]:
         """Return the files of an extra's stage that a study makes unless others are requested."""
         return []
@@ -218,15 +213,13 @@ class Stage(GraphPart):
 class BlockStage(Stage):
     """A rule with one job for each block of files of a corpus; `seconds` are those of one file."""
 
-    @property
-    def seconds_of_job(self) -> Seconds:
-        return Seconds(self.seconds.seconds * self._specs.scale.block_files, self.seconds.source)
-
 
 class TrainingStage(Stage):
-    """A rule that trains a model. `use`: which share of a GPU's peak it reaches."""
+    """A rule that trains a model. `use`: which share of a GPU's peak it reaches; `plan_line`: the name under
+    which a plan adds up jobs, with wildcards in braces."""
 
     use: ClassVar[Use]
+    plan_line: ClassVar[str]
 
     def operations(self, wildcards: Any) -> float | None:
         """Return the operations of a job; None if they are unknown."""
@@ -234,10 +227,6 @@ class TrainingStage(Stage):
 
     def share(self, wildcards: Any, gpus: Gpus) -> float:
         """Return the share of a GPU's peak that a job reaches."""
-        raise NotImplementedError
-
-    def plan_line(self, wildcards: Any) -> str:
-        """Return the name under which a plan adds up jobs."""
         raise NotImplementedError
 
 

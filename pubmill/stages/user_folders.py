@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -58,7 +57,6 @@ def _without_braces(folder: Path, key: str) -> Path:
     return folder
 
 
-_DIGEST = re.compile("[0-9a-f]{64}")
 SETTLED = 2.0
 """A digest is stored only if the file last changed more than this many seconds ago: another change within the
 clock's resolution could leave size and times unchanged."""
@@ -98,8 +96,9 @@ class Digests:
             except (OSError, UnicodeDecodeError):
                 lines = []
             for line in lines:
-                if entry := _entry(line):
-                    self._known[entry[0]] = entry[1:]
+                with suppress(ValueError, TypeError, RecursionError):  # damaged, such as by a killed process
+                    name, *state, digest = json.loads(line)
+                    self._known[str(name)] = state, str(digest)
         return self._known
 
     def _append_line(self, line: list[str | int]) -> None:
@@ -112,17 +111,6 @@ class Digests:
                 os.write(to, json.dumps(line).encode() + b"\n")
             finally:
                 os.close(to)
-
-
-def _entry(line: str) -> tuple[str, list[int], str] | None:
-    """Return name, state and digest of a stored line; None if it is damaged, such as by a killed process."""
-    try:
-        values = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    kinds = (str, int, int, int, str)
-    whole = isinstance(values, list) and tuple(map(type, values)) == kinds and _DIGEST.fullmatch(values[-1])
-    return (values[0], values[1:-1], values[-1]) if whole else None
 
 
 def _file_state(path: Path) -> list[int]:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from filelock import FileLock
 
@@ -28,22 +28,13 @@ FAILED_CELLS = 3
 """Exit status of a run whose jobs are all done, but whose tables have cells of failed trainings."""
 
 
-class Prepared(NamedTuple):
-    """What the Snakefile gives to the rules. `graph`: its errors end the run with their plain message.
-    `prefix`: of shell commands. `begin`: what a run does before its first job; it returns the lock of the
-    results. `end`: what it does after its last."""
-
-    study: Study
-    specs: Specs
-    graph: ExitWithMessage
-    prefix: str
-    begin: Callable[[], FileLock]
-    end: Callable[[], None]
-
-
 @exit_with_message
-def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
-    """Check the configuration in the checkout `root`, and make the graph of its study."""
+def prepare(
+    workflow: Any, config: dict[str, Any], root: Path
+) -> tuple[Study, Specs, ExitWithMessage, str, Callable[[], FileLock], Callable[[], None]]:
+    """Check the configuration in the checkout `root`, and return its study, the specs, the study's graph,
+    whose errors end the run with their plain message, the prefix of shell commands, what a run does before
+    its first job (it returns the lock of the results), and what it does after its last."""
     sources = {}
     if not workflow.is_main_process:  # part of a job, which reads rules and specs again
         check_graph_sources()
@@ -79,9 +70,8 @@ def prepare(workflow: Any, config: dict[str, Any], root: Path) -> Prepared:
             print("\n".join(failed), file=sys.stderr)
             raise SystemExit(FAILED_CELLS)
 
-    return Prepared(
-        study, specs, ExitWithMessage(graph), shell_prefix(root, own_environments), begin_run, end_run
-    )
+    prefix = shell_prefix(root, own_environments)
+    return study, specs, ExitWithMessage(graph), prefix, begin_run, end_run
 
 
 def _study_settings(workflow: Any, config: dict[str, Any], root: Path) -> dict[str, Any]:

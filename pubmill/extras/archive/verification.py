@@ -31,9 +31,8 @@ from pubmill.report.table_rendering import COMPARISON_RENDERERS, TABLE_RENDERERS
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph
 from pubmill.stages.availability import Availability
-from pubmill.stages.pipelines import OFF_THE_SHELF
+from pubmill.stages.pipelines import OFF_THE_SHELF, SuppliedPredictions
 from pubmill.stages.record_status import Records
-from pubmill.stages.supplied_predictions import SuppliedPredictions
 from pubmill.storage.archives import BROKEN, LARGEST_MEMBER, decode, members
 from pubmill.storage.checksums import FOLDER_SUMS
 from pubmill.storage.files import SEAL, sealed

@@ -6,8 +6,8 @@ from pubmill.extras.ask.ask_recipes import Asking, AskRecipe, PublishedText
 from pubmill.recipes.reading import as_json
 from pubmill.recipes.tables import project
 from pubmill.specs.model_specs import PublishedPrompt
+from pubmill.stages.pipelines import Answering
 from pubmill.stages.stage import DAY, Inputs, Needs, as_arguments
-from pubmill.stages.supplied_predictions import Answering
 
 
 class Ask(Answering):

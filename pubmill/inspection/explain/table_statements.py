@@ -12,7 +12,7 @@ from pubmill.specs.cell_sources import AffectedCells, CellName
 from pubmill.specs.fidelity import FidelityRow, rows
 from pubmill.specs.model_specs import RecipeWeights
 from pubmill.specs.spec_types import Standing
-from pubmill.stages.table_cells import cell_reasons
+from pubmill.stages.table_jobs import cell_reasons
 
 ORDER: tuple[Standing, ...] = ("differs", "ours", "as the program", "as printed")
 """Standings, those that matter most first."""

@@ -67,7 +67,7 @@ def test_a_program_whose_sources_changed_is_refused_with_their_names(checkout: P
 
 @pytest.mark.parametrize(
     "changed",
-    ["pubmill/jobs/score.py", "pubmill/tables/cells.py", "pubmill/errors.py", "pubmill/stages/runs.py"],
+    ["pubmill/jobs/score.py", "pubmill/tables/cells.py", "pubmill/errors.py", "pubmill/stages/run_stages.py"],
     indirect=True,
 )
 def test_changes_of_other_stages_and_of_messages_stop_nothing(checkout: Path, changed: Path) -> None:
@@ -104,7 +104,7 @@ def test_a_module_that_is_new_is_a_change(checkout: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "changed", ["pubmill/stages/runs.py", "rules/tables.smk", "config.yaml"], indirect=True
+    "changed", ["pubmill/stages/run_stages.py", "rules/tables.smk", "config.yaml"], indirect=True
 )
 def test_a_job_that_reads_the_rules_again_compares_what_the_graph_is_made_from(changed: Path) -> None:
     with pytest.raises(PubmillError, match=rf"since this run began: .*{changed.name}\."):

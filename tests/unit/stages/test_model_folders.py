@@ -29,7 +29,9 @@ def test_a_model_depends_on_the_content_of_its_own_folder(full_specs: Specs, tmp
 
     made = graph()
     assert "mine" in made.models.own() and made.models.own_folder("mine") == weights
-    assert made.models.own_folder_content("mine") == {path.name: sha256(b"").hexdigest() for path in files}
+    assert made.digests.of_folder(made.models.own_folder("mine")) == {
+        path.name: sha256(b"").hexdigest() for path in files
+    }
     assert [column.model for column in made.tables.recipe("gu2020/table06").columns][-1] == "mine"
     made = graph(None)
     reported = "needs its weights in a folder of your own (then set local_files: mine)"

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 from pubmill.specs import Specs
-from pubmill.stages.dataset_jobs import DatasetNotices
+from pubmill.stages.corpus_jobs import DatasetNotices
 from tests.unit.toy_studies import GraphOf
 
 TABLE = "gu2020/table06"

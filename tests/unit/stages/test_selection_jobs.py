@@ -10,8 +10,7 @@ from pubmill.recipes.corpora import DuplicatesRecipe, ParsingRecipe
 from pubmill.recipes.reading import as_values
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph, as_arguments, checked_graph
-from pubmill.stages.corpus_jobs import Parse
-from pubmill.stages.selection_jobs import FindDuplicates, Fingerprint, SelectDocuments
+from pubmill.stages.corpus_jobs import FindDuplicates, Fingerprint, Parse, SelectDocuments
 
 SPEC = """\
 name: mixed

@@ -8,9 +8,9 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.specs import ModelSpec, Specs
-from pubmill.stages import supplied_predictions
+from pubmill.stages import pipelines
 from pubmill.stages.availability import NONE_SUPPLIED, NOT_LOCAL, NOT_PROMPTED
-from pubmill.stages.supplied_predictions import Answering, SuppliedPredictions
+from pubmill.stages.pipelines import Answering, SuppliedPredictions
 from tests.unit.toy_studies import GraphOf
 
 SYSTEM = {"name": "a/m", "version": "1", "prompt": "p"}
@@ -55,12 +55,12 @@ def written(folder: Path, **files: str) -> Path:
 def test_predictions_need_a_folder_and_answers_an_extra(
     supplied: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(supplied_predictions, "stages", lambda: {"any": Answering})
+    monkeypatch.setattr(pipelines, "stages", lambda: {"any": Answering})
     theirs = written(tmp_path, bc2gm="")
     found = supplied(theirs=theirs).graph.availability
     assert found.model("ours") == "needs predictions that you supply (then set local_files: ours)"
     assert (found.model("theirs"), found.model("some-llm")) == (None, None)
-    monkeypatch.setattr(supplied_predictions, "stages", dict)
+    monkeypatch.setattr(pipelines, "stages", dict)
     found = supplied(theirs=theirs).graph.availability
     assert (found.model("theirs"), found.model("some-llm")) == (None, NOT_PROMPTED)
 
