@@ -24,10 +24,9 @@ from pubmill.storage.files import read_json
 from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.result_paths import RunKey, manifest_of
 from pubmill.tables.aggregation import finished_table, machine
-from pubmill.tables.cells import Table
+from pubmill.tables.cells import Table, find_unique, label_and_key, matching_items
 from pubmill.tables.fact_cells import build as build_facts
 from pubmill.tables.fact_cells import read_artefacts, read_facts
-from pubmill.tables.rows_and_columns import find_unique, label_and_key, matching_items
 
 KEPT_FIELDS = {
     "split", "collapsed", "dev_score", "dev_split", "max_length", "seconds", "commit", "python", "packages",
