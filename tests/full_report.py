@@ -24,8 +24,7 @@ from pubmill.recipes.reading import build
 from pubmill.recipes.report import ReportRecipe
 from pubmill.report.contradictions import Contradictions
 from pubmill.report.rendering import to_json
-from pubmill.report.report_content import Report
-from pubmill.report.study_report import read_report, render
+from pubmill.report.study_report import Report, read_report, render
 from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.result_paths import RELATIVE, Paths, RunKey
 from tests import full_tables

@@ -11,8 +11,8 @@ import string
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,24 +37,13 @@ COUNTS = ("examples", "questions", "without_gold")
 TOTALS = (*COUNTS, "exact_match", "f1", "best_f1", "strict_accuracy", "lenient_accuracy", "mrr", *LISTS)
 
 
-@dataclass(slots=True)
-class AnsweredQuestion:
-    """A question with its gold answers (none if it cannot be answered), its best predicted answer, and the
-    answers that are submitted to BioASQ, best first and in lower case.
+class Threshold(NamedTuple):
+    """What the threshold of "" decides for a question: its F1 if its best answer other than "" is predicted,
+    and if "" is. `empty`: log of the probability of "" minus that of the other answer."""
 
-    `example`: index of its first example; `text`: the best answer other than ""; `empty`: log of the
-    probability of "" minus that of `text`. `items`: the gold answers of a list question, each with its
-    synonyms; of other questions, one item with all golds. `listed`: the answers submitted as a list.
-    """
-
-    example: int
-    golds: list[str]
-    best: str
-    text: str
+    of_text: float
+    of_none: float
     empty: float
-    submitted: list[str]
-    items: list[list[str]]
-    listed: list[str]
 
 
 def score_answers(examples: Sequence[SpanExample], predicted: Sequence[Ranked]) -> Scored:
@@ -86,10 +75,19 @@ def score_answers(examples: Sequence[SpanExample], predicted: Sequence[Ranked]) 
     Counts: `examples`, `questions`, `without_gold` (questions).
     """
     columns = {name: [0.0] * len(examples) for name in TOTALS} | {"examples": [1.0] * len(examples)}
-    questions = _group_questions(examples, predicted)
-    for question, best in zip(questions, _best_f1(questions), strict=True):
-        for name, value in (_question_contribution(question) | {"best_f1": best}).items():
-            columns[name][question.example] = value
+    questions: dict[str, list[int]] = {}
+    for number, example in enumerate(examples):
+        key = f"example {number}" if example.group is None else f"group {example.group}"
+        questions.setdefault(key, []).append(number)
+    thresholds = []
+    for numbers in questions.values():
+        contexts = [(examples[number], predicted[number]) for number in numbers]
+        contribution, threshold = _score_question(contexts)
+        thresholds.append(threshold)
+        for name, value in contribution.items():
+            columns[name][numbers[0]] = value
+    for numbers, best in zip(questions.values(), _best_f1(thresholds), strict=True):
+        columns["best_f1"][numbers[0]] = best
     units = units_of(examples).numbers
     return scored(columns, measure_of("span"), answer_counts, units)
 
@@ -150,37 +148,34 @@ def normalised(answer: str) -> str:
     return " ".join(re.sub(r"\b(a|an|the)\b", " ", plain).split())
 
 
-def _group_questions(examples: Sequence[SpanExample], predicted: Sequence[Ranked]) -> list[AnsweredQuestion]:
-    """Combine examples into questions, in order of first occurrence."""
-    groups: dict[str, list[tuple[SpanExample, Ranked]]] = {}
-    first: dict[str, int] = {}
-    for number, (example, ranked) in enumerate(zip(examples, predicted, strict=True)):
-        key = f"example {number}" if example.group is None else f"group {example.group}"
-        groups.setdefault(key, []).append((example, ranked))
-        first.setdefault(key, number)
-    return [_merge_contexts(first[key], contexts) for key, contexts in groups.items()]
-
-
-def _merge_contexts(number: int, contexts: Sequence[tuple[SpanExample, Ranked]]) -> AnsweredQuestion:
-    golds = [gold for example, _ in contexts for gold in example.golds]
+def _score_question(contexts: Sequence[tuple[SpanExample, Ranked]]) -> tuple[dict[str, float], Threshold]:
+    """Return the contributions of a question to all totals but `best_f1`, and what that depends on."""
     placed = [answer.text for example, _ in contexts for answer in example.answers]
+    golds = [gold for example, _ in contexts for gold in example.golds] or placed
     answers = [
         answer for example, ranked in contexts for answer in ranked if answer[0] or example.group is None
     ]
-    items = next((example.items for example, _ in contexts if example.items), None)
     best, _ = max(answers, key=lambda answer: answer[1], default=("", 0.0))
     text, likely = max((one for one in answers if one[0]), key=lambda one: one[1], default=("", 0.0))
     none = max((probability for text, probability in answers if not text), default=0.0)
-    return AnsweredQuestion(
-        number,
-        golds=golds or placed,
-        best=best,
-        text=text,
-        empty=_logarithm(none) - _logarithm(likely),
-        submitted=submitted_answers(answers),
-        items=items or [golds or placed],
-        listed=submitted_list(answers),
-    )
+    exact, f1 = _answer_scores(golds, best)
+    empty = _logarithm(none) - _logarithm(likely)
+    threshold = Threshold(_answer_scores(golds, text)[1], _answer_scores(golds, "")[1], empty)
+    right = {gold.lower() for gold in golds}
+    rank = next((rank for rank, one in enumerate(submitted_answers(answers), 1) if one in right), None)
+    # the gold answers of a list question, each with its synonyms; of others, one item with all golds
+    items = next((example.items for example, _ in contexts if example.items), None) or [golds]
+    contribution = {
+        "questions": 1.0,
+        "without_gold": float(not golds),
+        "exact_match": exact,
+        "f1": f1,
+        "strict_accuracy": float(rank == 1),
+        "lenient_accuracy": float(rank is not None),
+        "mrr": 1 / rank if rank else 0.0,
+        **dict(zip(LISTS, list_scores(items, submitted_list(answers)), strict=True)),
+    }
+    return contribution, threshold
 
 
 def _logarithm(probability: float) -> float:
@@ -242,11 +237,9 @@ def list_scores(items: Sequence[Sequence[str]], submitted: Sequence[str]) -> tup
     return precision, recall, 2 * precision * recall / both if both else 0.0
 
 
-def _best_f1(questions: Sequence[AnsweredQuestion]) -> list[float]:
+def _best_f1(thresholds: Sequence[Threshold]) -> list[float]:
     """Return each question's F1 with the threshold of "" that gives the highest mean."""
-    of_text = np.array([_answer_scores(one, one.text)[1] for one in questions])
-    none = np.array([_answer_scores(one, "")[1] for one in questions])
-    empty = np.array([one.empty for one in questions])
+    of_text, none, empty = np.array(thresholds).T
     order = np.argsort(empty, kind="stable")
     gains = np.append(0.0, np.cumsum((of_text - none)[order]))
     # A threshold lies between two different values.
@@ -257,10 +250,10 @@ def _best_f1(questions: Sequence[AnsweredQuestion]) -> list[float]:
     return best
 
 
-def _answer_scores(question: AnsweredQuestion, answer: str) -> tuple[float, float]:
+def _answer_scores(golds: Sequence[str], answer: str) -> tuple[float, float]:
     """Return SQuAD's exact match and F1 of an answer."""
     predicted = normalised(answer)
-    golds = [gold for gold in map(normalised, question.golds) if gold] or [""]
+    golds = [gold for gold in map(normalised, golds) if gold] or [""]
     return float(predicted in golds), max(_word_f1(gold.split(), predicted.split()) for gold in golds)
 
 
@@ -268,19 +261,3 @@ def _word_f1(gold: list[str], predicted: list[str]) -> float:
     if not gold or not predicted:
         return float(gold == predicted)
     return 2 * (Counter(gold) & Counter(predicted)).total() / (len(gold) + len(predicted))
-
-
-def _question_contribution(question: AnsweredQuestion) -> dict[str, float]:
-    exact, f1 = _answer_scores(question, question.best)
-    right = {gold.lower() for gold in question.golds}
-    rank = next((rank for rank, text in enumerate(question.submitted, 1) if text in right), None)
-    return {
-        "questions": 1.0,
-        "without_gold": float(not question.golds),
-        "exact_match": exact,
-        "f1": f1,
-        "strict_accuracy": float(rank == 1),
-        "lenient_accuracy": float(rank is not None),
-        "mrr": 1 / rank if rank else 0.0,
-        **dict(zip(LISTS, list_scores(question.items, question.listed), strict=True)),
-    }

@@ -11,7 +11,7 @@ LinkBERT's code for BLURB:
 - Entities end with their sentence.
 """
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from functools import partial
 from typing import Any
 
@@ -38,10 +38,12 @@ from pubmill.metrics.registry import (
     pooled,
     precision_of,
     ratio,
+    ratio_of,
     recall_of,
     register,
     tallies,
     tally,
+    where_any,
 )
 
 Labels = Sequence[Sequence[str]]
@@ -144,20 +146,14 @@ def _relaxed_columns(sentences: Sequence[Mentions]) -> Columns:
     }
 
 
+relaxed_precision = ratio_of("relaxed_correct", "predicted")
+relaxed_recall = ratio_of("relaxed_found", "gold")
+
+
 def relaxed_f1(totals: Totals) -> Array:
     """Harmonic mean of relaxed precision and recall."""
     precision, recall = relaxed_precision(totals), relaxed_recall(totals)
     return ratio(2 * precision * recall, precision + recall)
-
-
-def relaxed_precision(totals: Totals) -> Array:
-    """Share of the predicted entities that overlap a gold one."""
-    return ratio(totals["relaxed_correct"], totals["predicted"])
-
-
-def relaxed_recall(totals: Totals) -> Array:
-    """Share of the gold entities that a predicted one overlaps."""
-    return ratio(totals["relaxed_found"], totals["gold"])
 
 
 register(
@@ -229,12 +225,6 @@ def _subtoken_columns(gold: Labels, predicted: Labels) -> Columns:
     return _prefixed("subtoken_", sentences) | {"subtoken_sentences": labelled}
 
 
-def _where_labelled(measure: Callable[[str], Function]) -> Function:
-    """Return the metric `measure` of subword entities; nan if no sentence has labels of subwords."""
-    values = measure("subtoken_")
-    return lambda totals: np.where(totals["subtoken_sentences"] > 0, values(totals), np.nan)
-
-
 _subtoken_metric = partial(
     Metric, kinds=("tokens",), tasks=("ner", "de-identification"), version=1,
     needs={"labelled_subwords": "separate"},
@@ -242,11 +232,12 @@ _subtoken_metric = partial(
 register(
     _subtoken_metric("subtoken_f1", "sub-token F1",
                      "as `entity_f1` over subwords; only of runs with `labelled_subwords: separate`",
-                     "shin2020 5.1, Figure 1; the part of X is ours", _where_labelled(f1_of)),
+                     "shin2020 5.1, Figure 1; the part of X is ours",
+                     where_any("subtoken_sentences", f1_of("subtoken_"))),
     _subtoken_metric("subtoken_precision", "sub-token precision", "as `entity_precision` over subwords",
-                     "as `subtoken_f1`", _where_labelled(precision_of)),
+                     "as `subtoken_f1`", where_any("subtoken_sentences", precision_of("subtoken_"))),
     _subtoken_metric("subtoken_recall", "sub-token recall", "as `entity_recall` over subwords",
-                     "as `subtoken_f1`", _where_labelled(recall_of)),
+                     "as `subtoken_f1`", where_any("subtoken_sentences", recall_of("subtoken_"))),
 )  # fmt: skip
 
 

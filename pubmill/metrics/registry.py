@@ -115,14 +115,24 @@ def f1_of(prefix: str = "") -> Function:
     return lambda totals: ratio(2 * totals[correct], totals[gold] + totals[predicted])
 
 
+def ratio_of(part: str, whole: str) -> Function:
+    """Return the function that computes the ratio of two totals."""
+    return lambda totals: ratio(totals[part], totals[whole])
+
+
 def precision_of(prefix: str = "") -> Function:
     """Return the function that computes the share of the predicted items that are correct."""
-    return lambda totals: ratio(totals[f"{prefix}correct"], totals[f"{prefix}predicted"])
+    return ratio_of(f"{prefix}correct", f"{prefix}predicted")
 
 
 def recall_of(prefix: str = "") -> Function:
     """Return the function that computes the share of the gold items that are found."""
-    return lambda totals: ratio(totals[f"{prefix}correct"], totals[f"{prefix}gold"])
+    return ratio_of(f"{prefix}correct", f"{prefix}gold")
+
+
+def where_any(total: str, function: Function) -> Function:
+    """Return a function that is defined only where a total is above 0."""
+    return lambda totals: np.where(totals[total] > 0, function(totals), np.nan)
 
 
 def tally(family: str, examples: Sequence[Sequence[Place]]) -> dict[str, list[float]]:

@@ -10,11 +10,18 @@ in either order are one pair, unless the document has pairs in both orders.
 from collections.abc import Iterable, Sequence
 from functools import partial
 
-import numpy as np
-
 from pubmill.examples.kinds import RelationsExample
-from pubmill.metrics.contributions import Array, Function, Scored, Totals, scored, units_of
-from pubmill.metrics.registry import COUNTS, Metric, f1_of, measure_of, precision_of, recall_of, register
+from pubmill.metrics.contributions import Array, Scored, Totals, scored, units_of
+from pubmill.metrics.registry import (
+    COUNTS,
+    Metric,
+    f1_of,
+    measure_of,
+    precision_of,
+    recall_of,
+    register,
+    where_any,
+)
 
 Relation = Sequence[str]
 """Two concepts, a label and, if it is known, the novelty."""
@@ -61,12 +68,6 @@ def _parts(relations: Iterable[Relation], parts: Sequence[int]) -> set[tuple[str
     return {tuple(one[part] for part in parts if part < len(one)) for one in relations}
 
 
-def _novelty_f1(prefix: str) -> Function:
-    """Return the function that computes F1; nan if no gold relation states its novelty."""
-    f1 = f1_of(prefix)
-    return lambda totals: np.where(totals["with_novelty"] > 0, f1(totals), np.nan)
-
-
 _metric = partial(Metric, kinds=("relations",), version=1)
 register(
     _metric("relation_f1", "relation F1",
@@ -82,8 +83,9 @@ register(
             "BioRED's `run_biored_eval.py`, `to_binary`", f1_of("pair_")),
     _metric("relation_novelty_f1", "relation F1 with novelty",
             "F1 over relations whose label and novelty are right; only where novelty is annotated",
-            "BioRED's `run_biored_eval.py`, `has_novelty`", _novelty_f1("novelty_")),
+            "BioRED's `run_biored_eval.py`, `has_novelty`", where_any("with_novelty", f1_of("novelty_"))),
     _metric("relation_pair_novelty_f1", "F1 of related pairs with novelty",
             "F1 over related pairs whose novelty is right, whatever their labels",
-            "BioRED's `run_biored_eval.py`, `to_binary` and `has_novelty`", _novelty_f1("pair_novelty_")),
+            "BioRED's `run_biored_eval.py`, `to_binary` and `has_novelty`",
+            where_any("with_novelty", f1_of("pair_novelty_"))),
 )  # fmt: skip

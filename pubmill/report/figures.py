@@ -189,9 +189,9 @@ def pipeline_figure(counts: Mapping[str, str], rules: Mapping[str, tuple[str, ..
     nothing; `rules`: group -> its rules."""
     shown = [stage for stage in GROUPS if counts.get(stage)]
     edges = {stage: drawn_sources(stage, shown) for stage in shown}
-    layers = layers_of(edges)
-    boxes, sentences = {}, []
-    for stage in shown:
+    boxes, sentences, layers = dict[str, StageBox](), list[str](), dict[str, int]()
+    for stage in shown:  # in the order in which a run reaches them
+        layers[stage] = max((layers[source] + 1 for source in edges[stage]), default=0)
         x, y = BOX_MARGIN + BOX_COLUMN * BESIDE.get(stage, 0), BOX_MARGIN + LAYER * layers[stage]
         boxes[stage] = StageBox(stage, counts[stage], rules.get(stage, ()), x, y)
         reads = f", reads {' and '.join(edges[stage])}" if edges[stage] else ""
@@ -210,14 +210,6 @@ def drawn_sources(stage: str, shown: Collection[str]) -> list[str]:
     for source in GROUPS.get(stage, ()):
         sources.update(dict.fromkeys([source] if source in shown else drawn_sources(source, shown)))
     return list(sources)
-
-
-def layers_of(edges: Mapping[str, Collection[str]]) -> dict[str, int]:
-    """Return the layer of each stage: the length of the longest way to it."""
-    layers: dict[str, int] = {}
-    for stage, sources in edges.items():  # in the order in which a run reaches them
-        layers[stage] = max((layers[source] + 1 for source in sources), default=0)
-    return layers
 
 
 def _arrow(source: StageBox, target: StageBox) -> str:

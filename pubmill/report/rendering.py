@@ -233,7 +233,7 @@ def prose(text: str) -> Markup:
 
 FILTERS: tuple[Callable[..., object], ...] = (
     number, printed, signed, metric, sentence, prose, groups, quantity, count, fact, surplus, duration, cost,
-    other_score, collapse, run_score,
+    other_score, collapse, run_score, marks,
 )  # fmt: skip
 """Filters of the templates, under the functions' names."""
 TEMPLATES = Path(__file__).parent / "templates"

@@ -79,10 +79,6 @@ class Trainings:
     folders: dict[str, FolderTraining]
     searched: bool = False
 
-    def place(self, folder: str) -> str:
-        """Return the anchor of a folder of records."""
-        return self.folders[folder].place
-
 
 def read_trainings(tables: Iterable[Table], results: Path) -> Trainings:
     """Read the trainings of all runs of the tables, as far as their files are there."""

@@ -13,7 +13,6 @@ from pubmill.report.rendering import collapse, escape_tex, groups, marks, metric
 from pubmill.report.table_views import TableView
 from pubmill.storage.result_paths import COMPARISON_FORMATS, TABLE_FORMATS, table_stem
 from pubmill.tables.cells import Cell, Table
-from pubmill.tables.fact_table_models import FactTable
 from pubmill.tables.table_frames import cell_frame, fact_frame
 
 MOST_COLUMNS = 8
@@ -114,19 +113,12 @@ def links(table: Table) -> dict[str, str]:
     return {other.table: f"{table_stem(other.table)}.html" for other in others if other.linked}
 
 
-def fact_marks(table: FactTable) -> dict[str, str]:
-    """Map every distinct reason for a missing or differing value to its mark, in reading order."""
-    return marks(table.reasons)
-
-
 def _table_values(table: Table) -> dict[str, object]:
     view = TableView(f"{table.paper}/{table.table}", table.table, table)
     return {"table": table, "reasons": view.marks, "links": links(table), "costs": view.costs, "view": view}
 
 
 TABLE_RENDERERS = renderers("table", TABLE_FORMATS, _table_values, cell_frame) | {"tex": latex_table}
-FACT_TABLE_RENDERERS = renderers(
-    "fact_table", TABLE_FORMATS, lambda table: {"table": table, "marks": fact_marks(table)}, fact_frame
-)
+FACT_TABLE_RENDERERS = renderers("fact_table", TABLE_FORMATS, lambda table: {"table": table}, fact_frame)
 COMPARISON_RENDERERS = renderers("comparisons", COMPARISON_FORMATS, lambda of: {"comparisons": of})
 """Format -> function that renders it."""

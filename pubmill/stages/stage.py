@@ -185,7 +185,7 @@ class Stage(GraphPart):
         return []
 
     def reported(self) -> list[str]:
-        """Return the files of an extra's stage that its section of the report shows (`report_content`)."""
+        """Return the files of an extra's stage that its section of the report shows (`study_report`)."""
         return []
 
     def bytes_of(self, wildcards: Any) -> Bytes:

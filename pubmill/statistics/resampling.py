@@ -94,11 +94,20 @@ def compare(
     generator: np.random.Generator,
     resamplings: int = RESAMPLINGS,
 ) -> dict[int, Comparison]:
-    """Compare the model `best` with each other one."""
+    """Compare the model `best` with each other one.
+
+    Documents are drawn with replacement, the same for all models and seeds; for the intervals, seeds are
+    drawn too, by model and fold.
+    """
     original = observed(folds, metric, aggregate)
     others = [number for number in range(len(original)) if number != best]
     differences = original[best] - original[others]
-    by_documents, by_both = bootstrap(folds, metric, aggregate, generator, resamplings)
+    of_folds = []
+    for one in folds:
+        drawn = (drawn_documents(one.units, n, generator) for n in _chunk_sizes(resamplings, one.units))
+        of_folds.append(np.concatenate([scores(one, metric, weights) for weights in drawn]))
+    with_seeds = [_drawn_seeds(one, of, generator) for one, of in zip(folds, of_folds, strict=True)]
+    by_documents, by_both = (aggregated(folds, values, aggregate) for values in (of_folds, with_seeds))
     shuffled = randomised(folds, metric, aggregate, best, others, generator, resamplings)
     return {
         other: Comparison(
@@ -111,23 +120,6 @@ def compare(
         )
         for i, other in enumerate(others)
     }
-
-
-def bootstrap(
-    folds: Sequence[Fold],
-    metric: Metric,
-    aggregate: Aggregate,
-    generator: np.random.Generator,
-    resamplings: int,
-) -> tuple[Array, Array]:
-    """Return two arrays of scores [resamplings, models] on documents drawn with replacement, the same for all
-    models and seeds: with the original seeds, and with seeds drawn with replacement by model and fold."""
-    of_folds = []
-    for one in folds:
-        drawn = (drawn_documents(one.units, n, generator) for n in _chunk_sizes(resamplings, one.units))
-        of_folds.append(np.concatenate([scores(one, metric, weights) for weights in drawn]))
-    with_seeds = [_drawn_seeds(one, of, generator) for one, of in zip(folds, of_folds, strict=True)]
-    return aggregated(folds, of_folds, aggregate), aggregated(folds, with_seeds, aggregate)
 
 
 def drawn_documents(units: int, resamplings: int, generator: np.random.Generator) -> Array:

@@ -52,7 +52,7 @@ from pubmill.tables.verdicts import (
     own_results,
     seeds_needed,
     uncertainty_of,
-    verdict_by,
+    verdict_on,
     with_verdicts,
 )
 
@@ -312,5 +312,6 @@ def _difference(
     other_error = uncertainty_of(parent, reference.row, others[reference.table].cells[reference.column])
     # the runs of the two cells are independent
     of = combined([(1.0, error), (1.0, other_error)]) if error and other_error else None
-    verdict = verdict_by(recipe, difference.name, made.difference, of)
+    rule = recipe.equivalence
+    verdict = verdict_on(made.difference, of, rule.margins[difference.name].points, rule)
     return made.model_copy(update={"verdict": verdict})

@@ -19,8 +19,7 @@ from pubmill.recipes.tables import Heading, Row, values_of
 from pubmill.statistics.resampling import CONFIDENCE, RESAMPLINGS, Fold, compare, fold, holm, observed
 from pubmill.statistics.verdict_models import Shape
 from pubmill.storage.result_paths import RELATIVE
-from pubmill.tables.cells import Table
-from pubmill.tables.rows_and_columns import find_unique
+from pubmill.tables.cells import Table, find_unique
 from pubmill.tables.table_frames import run_frame
 
 

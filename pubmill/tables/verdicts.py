@@ -37,7 +37,8 @@ def with_verdicts(recipe: TableRecipe, cells: Cells) -> dict[str, dict[str, Cell
         if column.best_of or column.drop:
             why = "made of other columns, which have verdicts of their own"
             return Verdict(verdict="no verdict", why=why)
-        return verdict_by(recipe, key, difference, uncertainty_of(recipe, key, of_column))
+        rule = recipe.equivalence
+        return verdict_on(difference, uncertainty_of(recipe, key, of_column), rule.margins[key].points, rule)
 
     return {
         column.key: {
@@ -92,20 +93,15 @@ def seeds_needed(recipe: TableRecipe, runs: DataFrame) -> dict[str, SeedsNeeded]
     return needed
 
 
-def verdict_by(recipe: TableRecipe, key: str, difference: float, of: Uncertainty | None) -> Verdict:
-    """Return the verdict on ours minus published by the margin of a row; `of`: None if a cell has one run."""
-    if of is None:
-        return Verdict(verdict="no verdict", why="one run has no spread, so nothing can be tested")
-    return verdict_on(difference, of, recipe.equivalence.margins[key].points, recipe.equivalence)
-
-
-def verdict_on(difference: float, of: Uncertainty, margin: float, rule: Equivalence) -> Verdict:
-    """Return the verdict on ours minus published.
+def verdict_on(difference: float, of: Uncertainty | None, margin: float, rule: Equivalence) -> Verdict:
+    """Return the verdict on ours minus published; `of`: None if a cell has one run.
 
     `reproduced`: the two one-sided tests show that the true difference is within the margin. Otherwise
     `not reproduced` if the difference exceeds both the margin and the minimal detectable difference;
     otherwise the result is inconclusive: `within the minimal detectable difference`.
     """
+    if of is None:
+        return Verdict(verdict="no verdict", why="one run has no spread, so nothing can be tested")
     if of.error == 0:
         return Verdict(verdict="no verdict", why="all runs have the same score, so their spread is unknown")
     p = equivalence_p(difference, of, margin)

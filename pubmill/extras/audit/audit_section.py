@@ -8,7 +8,7 @@ from pubmill.extras.audit.audit_stages import PAGE
 from pubmill.extras.audit.value_audit import TEMPLATES, Audit
 from pubmill.recipes.report import ReportRecipe
 from pubmill.report.rendering import environment
-from pubmill.report.report_content import Section
+from pubmill.report.study_report import Section
 from pubmill.tables.cells import read_as
 
 

@@ -26,10 +26,9 @@ from pubmill.storage.files import read_json
 from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.result_paths import DIAGNOSIS, RELATIVE, STATE, STATISTICS, Paths, RunKey, manifest_of
 from pubmill.tables.aggregation import finished_table, machine
-from pubmill.tables.cells import Table
+from pubmill.tables.cells import Table, find_unique, label_and_key, matching_items
 from pubmill.tables.fact_cells import build as build_facts
 from pubmill.tables.fact_cells import read_artefacts, read_facts
-from pubmill.tables.rows_and_columns import find_unique, label_and_key, matching_items
 
 Account = dict[str, Any]
 """Name -> a value, a list, or another account; missing items have a note as their value."""

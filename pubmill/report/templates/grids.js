@@ -10,6 +10,16 @@ const button = (text, action) => {
   return made;
 };
 
+// The content of a head becomes a button that sorts.
+const addSorter = (head, title, action) => {
+  const made = Object.assign(button("", action), { className: "sort", title });
+  made.append(...head.childNodes);
+  head.append(made);
+};
+// Items with a value come first, in its order.
+const compare = (a, b, direction) =>
+  a === undefined || b === undefined ? (a === undefined) - (b === undefined) : direction * (a - b);
+
 // A table of scores: its heads and cells, which are moved for another order, orientation or selection.
 class Grid {
   constructor(table) {
@@ -28,7 +38,6 @@ class Grid {
       for (const item of this[side]) {
         item.label = item.head.dataset.label;
         item.run = item.cells.some((cell) => "value" in cell.dataset);
-        item.width = item.head.scope;
       }
     }
     const cells = this.rows.flatMap((row) => row.cells);
@@ -83,24 +92,16 @@ class Grid {
   select(side) {
     const other = side === "rows" ? "columns" : "rows";
     let found = this[side].filter((item) => !this.onlyRun || item.run);
-    const words = this.filter.toLowerCase();
-    const matching = found.filter((item) => item.label.toLowerCase().includes(words));
+    const matching = found.filter((item) => this.matches(item));
     if (matching.length) found = matching;
     const order = this.sorted[side];
     if (!order) return found;
     const by = this[other].indexOf(order.by);
     const value = (item) => item.cells[by].dataset.value;
-    return [...found].sort((one, two) => {
-      const [a, b] = [value(one), value(two)];
-      const groups = side === "rows" ? one.group - two.group : 0;
-      if (groups || a === undefined || b === undefined) return groups || (a === undefined) - (b === undefined);
-      return order.direction * (a - b);
-    });
+    return [...found].sort((one, two) => one.group - two.group || compare(value(one), value(two), order.direction));
   }
-
-  matches() {
-    const words = this.filter.toLowerCase();
-    return [...this.rows, ...this.columns].some((item) => item.label.toLowerCase().includes(words));
+  matches(item) {
+    return item.label.toLowerCase().includes(this.filter.toLowerCase());
   }
 
   draw() {
@@ -150,16 +151,13 @@ class Grid {
   addSorting() {
     for (const [side, other] of [["columns", "rows"], ["rows", "columns"]]) {
       for (const item of this[side].filter((one) => one.run)) {
-        const sort = make("button", { type: "button", className: "sort", title: `Sort by ${item.label}` });
-        sort.append(...item.head.childNodes);
-        item.head.append(sort);
-        sort.addEventListener("click", () => {
+        addSorter(item.head, `Sort by ${item.label}`, ({ currentTarget }) => {
           const last = this.sorted[other];
           const next = last?.by !== item ? -1 : last.direction === -1 ? 1 : 0;
           this.sorted[other] = next ? { by: item, direction: next } : null;
           this.draw();
           this.store();
-          sort.focus();
+          currentTarget.focus();
         });
       }
     }
@@ -184,7 +182,8 @@ class Grid {
       const { rows, columns } = this.shown;
       const all = rows.length === this.rows.length && columns.length === this.columns.length;
       const shown = `${columns.length} of ${this.columns.length} models, ${rows.length} of ${this.rows.length} rows`;
-      status.textContent = this.matches() ? (all ? "" : shown) : "nothing matches";
+      const found = [...this.rows, ...this.columns].some((item) => this.matches(item));
+      status.textContent = found ? (all ? "" : shown) : "nothing matches";
     };
     const update = () => {
       this.onlyRun = only.checked;

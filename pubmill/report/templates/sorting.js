@@ -6,30 +6,18 @@ for (const table of document.querySelectorAll("table.scores:not([data-table]), t
   const value = (row, column) => {
     const cell = row.cells[column];
     const found = parseFloat(cell.dataset.value ?? cell.textContent.replaceAll("\u2212", "-"));
-    return Number.isNaN(found) ? null : found;
+    return Number.isNaN(found) ? undefined : found;
   };
   const sort = (column, direction) => {
     bodies.forEach((body, i) => {
       const rows = [...printed[i]];
-      if (direction) {
-        rows.sort((one, other) => {
-          const [a, b] = [value(one, column), value(other, column)];
-          if (a === null || b === null) return (a === null) - (b === null);
-          return direction * (a - b);
-        });
-      }
+      if (direction) rows.sort((one, other) => compare(value(one, column), value(other, column), direction));
       body.append(...rows);
     });
   };
   heads.forEach((head, column) => {
     if (!column) return;
-    const button = document.createElement("button");
-    button.className = "sort";
-    button.type = "button";
-    button.title = "Sort each group by this column";
-    button.append(...head.childNodes);
-    head.append(button);
-    button.addEventListener("click", () => {
+    addSorter(head, "Sort each group by this column", () => {
       const next = { descending: "ascending", ascending: "none" }[head.getAttribute("aria-sort")] || "descending";
       for (const one of heads) one.removeAttribute("aria-sort");
       if (next !== "none") head.setAttribute("aria-sort", next);

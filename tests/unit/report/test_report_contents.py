@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from pubmill.report.rendering import to_json
-from pubmill.report.report_content import days_in_words, rounded_count
-from pubmill.report.study_report import read_report, render
+from pubmill.report.study_report import days_in_words, read_report, render, rounded_count
 from tests.pages import parsed
 from tests.unit import toy_tables as made_up
 from tests.unit.report.toy_reports import put, put_study, recipe
