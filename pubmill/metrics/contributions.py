@@ -44,11 +44,9 @@ class Contributions:
     names: tuple[str, ...]
     values: Array
 
-    def totals(self, weights: Array | None = None) -> dict[str, Array]:
-        """Return the totals of the test set; with `weights` [resamplings, units], which are the numbers of
-        times that each unit was drawn, the totals of each resampling."""
-        summed = self.values.sum(axis=0) if weights is None else (weights @ self.values).T
-        return dict(zip(self.names, summed, strict=True))
+    def totals(self) -> dict[str, Array]:
+        """Return the totals of the test set."""
+        return dict(zip(self.names, self.values.sum(axis=0), strict=True))
 
 
 class Units(NamedTuple):

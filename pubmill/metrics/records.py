@@ -223,10 +223,8 @@ def _row_fault(
 def _labels_fault(example: Any, labels: Any) -> str | None:
     if not kinds.is_label_list(labels):
         return "expected a list of BIO labels"
-    words = len(example.words)
-    if len(labels) != words:
-        return f"expected {words} labels, one for each word, found {len(labels)}"
-    return None
+    words, found = len(example.words), len(labels)
+    return None if found == words else f"expected {words} labels, one for each word, found {found}"
 
 
 def _subwords_fault(example: Any, words: Any) -> str | None:
@@ -234,10 +232,8 @@ def _subwords_fault(example: Any, words: Any) -> str | None:
     marked = [one for labels in words for one in labels if one != CONTINUATION] if are_lists else None
     if not kinds.is_label_list(marked):
         return f"expected {SUBWORDS}, a list of BIO labels or {CONTINUATION} for each word"
-    count = len(example.words)
-    if len(words) != count:
-        return f"expected {SUBWORDS} of {count} words, found {len(words)}"
-    return None
+    count, found = len(example.words), len(words)
+    return None if found == count else f"expected {SUBWORDS} of {count} words, found {found}"
 
 
 def _label_set_fault(example: Any, labels: Any) -> str | None:
@@ -250,9 +246,8 @@ def _answers_fault(example: Any, answers: Any) -> str | None:
     if not isinstance(answers, list) or not answers or not all(map(_is_answer, answers)):
         return "expected a list of answers, each with exactly a text and a probability between 0 and 1"
     probabilities = [answer["probability"] for answer in answers]
-    if probabilities != sorted(probabilities, reverse=True):
-        return "expected the most probable answer first"
-    return None
+    is_sorted = probabilities == sorted(probabilities, reverse=True)
+    return None if is_sorted else "expected the most probable answer first"
 
 
 def _mentions_fault(example: Any, mentions: Any) -> str | None:
@@ -264,10 +259,9 @@ def _mentions_fault(example: Any, mentions: Any) -> str | None:
 
 
 def _unplaced_fault(example: Any, unplaced: Any) -> str | None:
-    form = f"expected {UNPLACED}, a list of types and numbers of words, at most those of the sentence"
-    return (
-        None if isinstance(unplaced, list) and all(_is_unplaced(one, example) for one in unplaced) else form
-    )
+    if isinstance(unplaced, list) and all(_is_unplaced(one, example) for one in unplaced):
+        return None
+    return f"expected {UNPLACED}, a list of types and numbers of words, at most those of the sentence"
 
 
 def _is_unplaced(value: Any, example: Any) -> bool:

@@ -309,7 +309,7 @@ def learning(table: Table, steps: Mapping[str, tuple[str, int]]) -> list[Chart]:
     for row in table.rows:
         by_recipe: dict[str, list[Dot]] = {}
         for column, value in _usual_cells(table, row):
-            if column.model in steps:
+            if column.model and column.model in steps:
                 recipe, step = steps[column.model]
                 by_recipe.setdefault(recipe, []).append((step, value, f"step {step:,}: {number(value)}"))
         lines = {recipe: sorted(line) for recipe, line in by_recipe.items() if len({x for x, *_ in line}) > 1}

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 from markupsafe import Markup
-from pandas import concat
 
 import pubmill
 from pubmill import extras
@@ -65,7 +64,6 @@ from pubmill.tables.cells import NO_RECORD, Table, read_as, read_table
 from pubmill.tables.comparisons import Comparisons
 from pubmill.tables.dataset_cards import Card
 from pubmill.tables.fact_table_models import FactTable
-from pubmill.tables.table_frames import run_frame
 
 CITATION = (
     f"The pubmill authors. pubmill {pubmill.__version__}: from PubMed XML to the result tables of biomedical "
@@ -263,12 +261,8 @@ class Report:
     @property
     def runs(self) -> dict[str, float]:
         """Record -> seconds of every recorded fine-tuning, each once even if several tables show it."""
-        runs = []
-        for table in self.tables.values():
-            pipelines = [column.key for column in table.columns if column.pipeline]
-            timed = run_frame(table).dropna(subset="seconds")
-            runs.append(timed[~timed["column"].isin(pipelines)])
-        return dict(concat(runs).drop_duplicates("record").set_index("record")["seconds"]) if runs else {}
+        seeds = [seed for table in self.tables.values() for seed in table_runs(table).recorded.values()]
+        return {seed.record: seed.seconds for seed in seeds if seed.seconds is not None}
 
     @property
     def times(self) -> dict[str, list[tuple[str, list[float]]]]:

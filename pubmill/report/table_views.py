@@ -189,15 +189,13 @@ class TableView:
         keys = [column.key for column in self.columns]
         return {row.key: self.table.best_columns(row, keys) for row in self.table.shown_rows}
 
-    def gap(self, row: Row, cell: Cell) -> int:
-        """Return the step of a difference on the scale of the margin: 0 within it, 3 beyond four margins."""
+    def gap(self, row: Row, cell: Cell) -> int | None:
+        """Return the step of a difference on the scale of the margin: 0 within it, 3 beyond four margins;
+        None if it must not be compared."""
+        if cell.verdict is None or cell.verdict.verdict == "not comparable":
+            return None
         margin = self.table.equivalence.margins[row.key].points
         return sum(abs(cell.difference or 0) / margin > end for end in GAPS)
-
-    @staticmethod
-    def is_compared(cell: Cell) -> bool:
-        """Return whether a cell has a verdict other than `not comparable`."""
-        return cell.verdict is not None and cell.verdict.verdict != "not comparable"
 
     def rival(self, row: Row, column: Column) -> Rival | None:
         """Return a cell against the best of its row, or the best against the second; None if not compared."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from pandas import DataFrame, Series, isna
 
+from pubmill.errors import PubmillError
 from pubmill.recipes.tables import (
     NOT_RUN,
     Aggregate,
@@ -35,8 +36,8 @@ from pubmill.tables.cells import (
     make_cell,
 )
 from pubmill.tables.published_values import (
-    check_keys,
     half_unit,
+    lost_values,
     marked_unless_following,
     notes_on_missing,
     published_of_cells,
@@ -72,7 +73,8 @@ def build(
     """Build the table with composites and provenance. `others`: the tables that its cells refer to."""
     recipe, runs = without_unlike(recipe, runs)
     refuse_mixtures(runs)
-    check_keys(recipe, published)
+    if lost := lost_values(recipe, published):
+        raise PubmillError("\n".join(lost))
     shown = published_of_cells(recipe.columns, recipe.all_rows, published)
     cells = _build_cells(recipe, runs, shown)
     for column, of_column in cells.items():

@@ -54,12 +54,6 @@ def read_artefacts(recipe: FactTableRecipe, results: Path) -> Artefacts:
     return {file: read.get(fact, read_json)(results / file) for file, fact in files.items()}
 
 
-def machines(artefacts: Artefacts) -> tuple[str, ...]:
-    """The machines of the records among the artefacts."""
-    records = (one for one in artefacts.values() if isinstance(one, Record))
-    return tuple(sorted({machine(record.hardware) for record in records}))
-
-
 def found(row: FactTableRow, column: FactTableColumn, artefacts: Artefacts) -> Found:
     """Return a fact from its artefacts, or the reason why they lack it."""
     files = row.sources[column.key].paths
@@ -219,7 +213,8 @@ def build(recipe: FactTableRecipe, published: DataFrame, artefacts: Artefacts) -
         row.subject: {one.key: _fact_cell(recipe, row, one, artefacts, facts) for one in recipe.columns}
         for row in rows
     }
-    return FactTable(**heading, cells=cells, machines=machines(artefacts))
+    machines = {machine(one.hardware) for one in artefacts.values() if isinstance(one, Record)}
+    return FactTable(**heading, cells=cells, machines=tuple(sorted(machines)))
 
 
 def _fact_cell(

@@ -154,14 +154,8 @@ def _cell_names(columns: Sequence[PublishedColumn], rows: Sequence[PublishedRow]
     return DataFrame(lines, columns=["in_column", "in_row", *NAMES], dtype="str")
 
 
-def check_keys(recipe: TableRecipe, published: DataFrame) -> None:
-    """Refuse published values without a cell, which a misspelt name would silently drop."""
-    if lost := _lost_values(recipe, published):
-        raise PubmillError("\n".join(lost))
-
-
-def _lost_values(recipe: TableRecipe, published: DataFrame) -> list[str]:
-    """Return the faults of values without a cell, between a heading and advice."""
+def lost_values(recipe: TableRecipe, published: DataFrame) -> list[str]:
+    """Return the faults of values without a cell, as of a misspelt name, between a heading and advice."""
     cells = _cell_names(recipe.columns, recipe.all_rows)[NAMES]
     known, lost = [" / ".join(names) for names in cells.itertuples(index=False)], list[str]()
     for where, column, row, metric in published[~_has_cell(recipe, published)][NAMES].itertuples():
@@ -180,7 +174,7 @@ def _lost_values(recipe: TableRecipe, published: DataFrame) -> list[str]:
 def check_published(path: Path, recipe: TableRecipe) -> None:
     """Refuse published values that are wrong or have no cell; one error names both kinds."""
     lines = _lines_kept(path, recipe.left_out)
-    if faults := [*_wrong_values(lines), *_lost_values(recipe, lines)]:
+    if faults := [*_wrong_values(lines), *lost_values(recipe, lines)]:
         raise PubmillError("\n".join(faults))
 
 

@@ -127,7 +127,8 @@ def test_equal_predictions_have_a_correlation_of_0() -> None:
     for constant in (3.0, 0.0, 0.1):
         metrics, _, contributions = score_correlation([0.0, 1.0, 4.0], [constant] * 3)
         assert metrics == {"pearson": 0.0}
-        resampled = contributions.totals(np.array([[2.0, 1.0, 0.0], [3.0, 0.0, 0.0]]))
+        drawn = np.array([[2.0, 1.0, 0.0], [3.0, 0.0, 0.0]])
+        resampled = dict(zip(contributions.names, (drawn @ contributions.values).T, strict=True))
         assert np.array_equal(pearson(resampled), [0.0, math.nan], equal_nan=True)
 
 

@@ -10,7 +10,7 @@ from pubmill.new_specs.new_table import BLANK, HEADING, write_table
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from pubmill.stages import Graph
-from pubmill.tables.published_values import check_keys, read_published
+from pubmill.tables.published_values import check_published, read_published
 
 
 def test_a_new_table_is_a_valid_spec(specs: Path) -> None:
@@ -45,9 +45,9 @@ def test_published_values_come_with_their_keys_and_mistakes_name_their_line(spec
         HEADING, f"pubmedbert-base,bc2gm,entity_f1,,{BLANK}", f"pubmedbert-base,chemprot,micro_f1,,{BLANK}",
     ]  # fmt: skip
     recipe = graph.tables.recipe("mine/table01")
-    check_keys(recipe, read_published(file))
+    check_published(file, recipe)
     file.write_text(file.read_text().replace(f"micro_f1,,{BLANK}", "micro_f1,77.24,"))
-    check_keys(recipe, read_published(file))
+    check_published(file, recipe)
     assert read_published(file)["printed"].tolist() == ["", "77.24"]
 
     for wrong, message in (
@@ -59,7 +59,7 @@ def test_published_values_come_with_their_keys_and_mistakes_name_their_line(spec
     ):  # fmt: skip
         file.write_text(f"{HEADING}\n{wrong}\n")
         with pytest.raises(PubmillError) as error:
-            check_keys(recipe, read_published(file))
+            check_published(file, recipe)
         assert f"{file}{message}" in str(error.value)
 
 

@@ -55,7 +55,8 @@ def test_columns_with_runs_come_first_and_the_best_is_ours(table: Table) -> None
 )
 def test_a_difference_is_measured_by_the_margin(table: Table, difference: float | None, step: int) -> None:
     view = view_of(table)
-    cell = table.cells["bert"]["bc2gm"].model_copy(update={"difference": difference})
+    verdict = Verdict(verdict="reproduced", why="so")
+    cell = table.cells["bert"]["bc2gm"].model_copy(update={"difference": difference, "verdict": verdict})
     assert view.gap(table.rows[0], cell) == step
 
 
@@ -65,10 +66,10 @@ def test_a_difference_is_measured_by_the_margin(table: Table, difference: float 
 def test_only_a_difference_with_a_comparable_verdict_is_read(
     table: Table, verdict: str, expected: bool
 ) -> None:
-    cell = table.cells["bert"]["bc2gm"]
+    view, row, cell = view_of(table), table.rows[0], table.cells["bert"]["bc2gm"]
     judged = Verdict.model_validate({"verdict": verdict, "why": "so"})
-    assert TableView.is_compared(cell.model_copy(update={"verdict": judged})) is expected
-    assert not TableView.is_compared(cell.model_copy(update={"verdict": None}))
+    assert (view.gap(row, cell.model_copy(update={"verdict": judged})) is not None) is expected
+    assert view.gap(row, cell.model_copy(update={"verdict": None})) is None
 
 
 def test_a_cell_is_compared_with_the_best_and_the_best_with_the_next(table: Table) -> None:
