@@ -20,7 +20,7 @@ from pubmill import recipes
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import SPLITS, Example
 from pubmill.formats.json_text import parse_row
-from pubmill.formats.text_files import read_lines, read_text
+from pubmill.formats.text_files import read_lines
 from pubmill.messages.quotations import is_identifier, needs_identifiers, quote
 from pubmill.recipes.recipe_types import StrictRecipe
 from pubmill.storage.archives import decode
@@ -169,16 +169,6 @@ class JsonModel(BaseModel):
 
 
 Of = TypeVar("Of", bound=JsonModel)
-
-
-def read_json(form: type[Of], path: Path) -> Of:
-    """Read a file, gzipped or not; a `PubmillError` names the first position that does not match."""
-    return parse_json(form, read_text(path), str(path))
-
-
-def read_object(path: Path) -> dict[str, Any]:
-    """Read a file, gzipped or not, that contains one object of any form."""
-    return parse_row(read_text(path), str(path))
 
 
 def parse_json(form: type[Of], content: str | bytes, where: str) -> Of:
