@@ -84,7 +84,7 @@ def test_predictions_follow_the_examples(tmp_path: Path, kind: str, text: str, e
         ("tokens", "B-Disease O x\nO O\n", "expected BIO labels"),
         ("tokens", json.dumps({"predictions": [[BEGIN]], "label_ids": [[0]]}), "and `word_ids` where words"),
         ("tokens", json.dumps({"logits": [[BEGIN], [BEGIN]], "word_ids": [[0], [0]]}), "1 labels for the 3"),
-        ("tokens", json.dumps({"logits": [[[1]], [BEGIN]], "word_ids": [[0], [0]]}), "item 1: expected a list"),
+        ("tokens", json.dumps({"logits": [[[1]], [BEGIN]], "word_ids": [[0], [0]]}), "item 1: expected a"),
         ("tokens", json.dumps([[0, 0, 1], [1, 1]]), "item 1: numbers in place of labels"),
         ("multilabel", json.dumps({"logits": [[1], [1]]}), "item 1: expected a list of 2 numbers"),
         ("tokens", "B-Gene O O\nO O\n", "label that the dataset lacks: Gene"),
