@@ -164,7 +164,7 @@ def read(source: ConverterInput) -> Iterator[TokensExample]:
     if "member" in file:
         numbered = _lines_of_member(path, file["member"])
     sentences = _sentences_between(_sentences(numbered, form), file)
-    kept = _keep_types(sentences, form.keep, source, str(path))
+    kept = _keep_types(sentences, form.keep, source)
     for number, (document, words, stated) in enumerate(kept, 1):
         name, labels = f"{source.split}-{number:06d}", stated
         if form.labels == "first_character":
@@ -215,26 +215,17 @@ def _sentences_between(
 
 
 def _keep_types(
-    sentences: Iterable[_ConllSentence], keep: Sequence[str], source: ConverterInput, where: str
+    sentences: Iterable[_ConllSentence], keep: Sequence[str], source: ConverterInput
 ) -> Iterator[_ConllSentence]:
     """Yield the sentences with words of other types as O; an empty `keep` keeps all types. All words of a
     mention have one type, so a mention is kept or dropped as a whole."""
-    met, others = False, set()
     for sentence in sentences:
         if keep:
-            mentions = to_mentions(sentence.labels)
-            left = [of for _, _, of in mentions if of not in keep]
-            source.left_out["mentions_of_other_types"] += len(left)
-            others |= set(left)
-            met |= len(left) < len(mentions)
+            left = sum(of not in keep for _, _, of in to_mentions(sentence.labels))
+            source.left_out["mentions_of_other_types"] += left
             kept = [label if label[2:] in keep else "O" for label in sentence.labels]
             sentence = sentence._replace(labels=kept)
         yield sentence
-    if others and not met:
-        raise PubmillError(
-            f"{where}: no mention in {source.split} has one of the types {list(keep)} of the option `keep`; "
-            f"there are {', '.join(map(show, sorted(others)))}"
-        )
 
 
 def _sentences(numbered: Iterable[tuple[str, str]], form: ColumnFile) -> Iterator[_ConllSentence]:

@@ -47,14 +47,13 @@ def read(source: ConverterInput) -> Iterator[RelationsExample]:
         name = check_id(one.document.id, one.document.where)
         met[name] = met.get(name, 0) + 1
         entities = _entities(one, reading)
-        pairs = _pairs(entities, reading, [*ends(one.text), len(one.text)])
         yield RelationsExample(
             id=name if met[name] == 1 else f"{name}-{met[name]}",
             document=name,
             text=one_line(one.text),
             entities=entities,
-            pairs=pairs,
-            relations=_relations(one, reading, entities, pairs, source),
+            pairs=_pairs(entities, reading, [*ends(one.text), len(one.text)]),
+            relations=_relations(one, reading, entities, source),
         )
 
 
@@ -105,11 +104,7 @@ def _ordered(first: str, second: str, types: Types, reading: DocumentReading) ->
 
 
 def _relations(
-    one: AnnotatedText,
-    reading: DocumentReading,
-    entities: Sequence[Entity],
-    pairs: Sequence[Sequence[str]],
-    source: ConverterInput,
+    one: AnnotatedText, reading: DocumentReading, entities: Sequence[Entity], source: ConverterInput
 ) -> list[list[str]]:
     types = _types(entities)
     relations: list[list[str]] = []

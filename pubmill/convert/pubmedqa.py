@@ -11,9 +11,11 @@ from itertools import takewhile
 from math import ceil
 from random import Random
 
-from pubmill.convert.source_files import ConverterInput, one_line, read_object
+from pubmill.convert.source_files import ConverterInput, one_line
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import SequenceExample
+from pubmill.formats.json_text import parse_row
+from pubmill.formats.text_files import read_text
 from pubmill.messages.quotations import show
 
 DECISIONS = ("yes", "no", "maybe")
@@ -31,7 +33,7 @@ def read(source: ConverterInput) -> Iterator[SequenceExample]:
     """
     source.check_options()
     path = source.input("questions")
-    entries = read_object(path)
+    entries = parse_row(read_text(path), str(path))
     for pmid, entry in entries.items():
         contexts = entry.get("CONTEXTS") if isinstance(entry, dict) else None
         texts = [entry.get("QUESTION"), *contexts] if isinstance(contexts, list) and contexts else [None]
@@ -44,7 +46,8 @@ def read(source: ConverterInput) -> Iterator[SequenceExample]:
     decisions = {pmid: entry["final_decision"] for pmid, entry in entries.items()}
     splits = split(decisions, str(path))
     truth = source.input("ground_truth")
-    listed, drawn = list(read_object(truth).items()), [(pmid, decisions[pmid]) for pmid in splits["test"]]
+    listed = list(parse_row(read_text(truth), str(truth)).items())
+    drawn = [(pmid, decisions[pmid]) for pmid in splits["test"]]
     if listed != drawn:
         alike = takewhile(lambda pair: pair[0] == pair[1], zip(listed, drawn, strict=False))
         raise PubmillError(

@@ -20,7 +20,6 @@ from pubmill import recipes
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import SPLITS, Example
 from pubmill.formats.json_text import parse_row
-from pubmill.formats.text_files import read_lines, read_text
 from pubmill.messages.quotations import is_identifier, needs_identifiers, quote
 from pubmill.recipes.recipe_types import StrictRecipe
 from pubmill.storage.archives import decode
@@ -138,8 +137,14 @@ _BLANKS = str.maketrans("\t\n\r", "   ")
 
 
 def lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield numbered lines without their ends; only line feeds separate them."""
-    return enumerate(read_lines(path), 1)
+    """Yield numbered lines without their ends and a byte-order mark; only line feeds separate them."""
+    number = 0
+    try:
+        with path.open("rb") as rows:  # bytes, to know the line that isn't UTF-8
+            for number, row in enumerate(rows, 1):
+                yield number, row.rstrip(b"\r\n").decode("utf-8-sig" if number == 1 else "utf-8")
+    except UnicodeDecodeError as error:
+        raise PubmillError(f"{path}:{number}: not UTF-8: {error.reason}") from None
 
 
 def table(
@@ -169,16 +174,6 @@ class JsonModel(BaseModel):
 
 
 Of = TypeVar("Of", bound=JsonModel)
-
-
-def read_json(form: type[Of], path: Path) -> Of:
-    """Read a file, gzipped or not; a `PubmillError` names the first position that does not match."""
-    return parse_json(form, read_text(path), str(path))
-
-
-def read_object(path: Path) -> dict[str, Any]:
-    """Read a file, gzipped or not, that contains one object of any form."""
-    return parse_row(read_text(path), str(path))
 
 
 def parse_json(form: type[Of], content: str | bytes, where: str) -> Of:

@@ -15,9 +15,10 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from pubmill.convert.exports import WriterOptions
-from pubmill.convert.source_files import ConverterInput, JsonModel, read_json
+from pubmill.convert.source_files import ConverterInput, JsonModel, parse_json
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Answer, SpanExample
+from pubmill.formats.text_files import read_text
 from pubmill.messages.quotations import show
 
 VERSIONS = ("1.1", "v2.0")
@@ -55,7 +56,7 @@ class _SquadFile(JsonModel):
 
 def questions(path: Path) -> Iterator[tuple[SpanExample, SquadQuestion]]:
     """Yield the questions of a file in order, as examples and as the file has them."""
-    for article in read_json(_SquadFile, path).data:
+    for article in parse_json(_SquadFile, read_text(path), str(path)).data:
         for paragraph in article.paragraphs:
             for one in paragraph.qas:
                 answers = [Answer(text=answer.text, start=answer.answer_start) for answer in one.answers]

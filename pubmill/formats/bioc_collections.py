@@ -127,7 +127,8 @@ def _from_xml(element: etree._Element, path: Path) -> Node:
             made.setdefault(LISTS[child.tag], []).append(_from_xml(child, path))
             continue
         place, is_infon = f"{path}:{child.sourceline}", child.tag == "infon"
-        key, holder = (child.get("key"), made.setdefault("infons", {})) if is_infon else (child.tag, made)
+        holder = made.setdefault("infons", {}) if is_infon else made
+        key = child.get("key", "") if is_infon else child.tag
         if len(child) or set(child.attrib) != ({"key"} if is_infon else set()) or key in holder:
             raise PubmillError(
                 f"{place}: `{child.tag}` must contain only text, and occur once (an infon once a `key`)"
@@ -222,8 +223,8 @@ def _parse_mention(
     the mention covers the first to the last character."""
     name, infons, content = node.get("id"), node.get("infons", {}), node.get("text")
     place = f"{where}, annotation {name if isinstance(name, str | int) else ''}"
-    located = [_location_span(one) for one in _child_nodes(node, "locations", place, True)]
-    spans = [span for span in located if span]
+    located = [(one.get("offset"), one.get("length")) for one in _child_nodes(node, "locations", place, True)]
+    spans = [(start, start + length) for start, length in located if type(start) is type(length) is int]
     of = infons.get("type", "") if isinstance(infons, dict) else None
     if not spans or len(spans) != len(located) or not isinstance(of, str):
         raise PubmillError(
@@ -264,11 +265,6 @@ def _parse_relation(node: Node, where: str) -> FileRelation:
         concepts=concepts,
         novelty=str(infons["novel"]) if "novel" in infons else None,
     )
-
-
-def _location_span(location: Node) -> tuple[int, int] | None:
-    offset, length = location.get("offset"), location.get("length")
-    return (offset, offset + length) if type(offset) is type(length) is int else None
 
 
 def _replace_annotations(one: Annotated) -> None:

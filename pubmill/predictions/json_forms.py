@@ -100,16 +100,17 @@ def read_batch(lines: Sequence[str], where: str) -> Iterator[PredictionRow]:
 def _answer(row: dict[str, Any], where: str) -> tuple[str, Any]:
     """Return an answer of a batch, and why it ended; several to a request are an error, as nothing says which
     one counts."""
+    text: object = None
     try:
         [choice] = row["response"]["body"]["choices"]
         text, end = choice["message"]["content"], choice.get("finish_reason")
     except (KeyError, TypeError, ValueError, AttributeError):
+        pass
+    if not isinstance(text, str):
         raise PubmillError(
             f"{where}: no answer in it, or of a form that is not known; if the request failed, ask again, or "
             "give the answers as JSON lines of id and output. Nothing was scored"
-        ) from None
-    if not isinstance(text, str):
-        raise PubmillError(f"{where}: the answer is no text. Nothing was scored")
+        )
     return text, end
 
 

@@ -105,10 +105,11 @@ def _highest(scores: dict[str, float]) -> str:
 
 def _checked(scores: Any, known: Sequence[str], recipe: SubmissionRecipe, where: str) -> dict[str, float]:
     """Return the score of each label; a `PubmillError` if there is not one number for each."""
-    if not isinstance(scores, list) or any(type(one) not in (int, float) for one in scores):
-        raise PubmillError(f"{where}: expected a list of numbers, one for each label")
-    if len(scores) != len(known):
-        raise PubmillError(f"{where}: {len(scores)} scores for the {len(known)} labels of {recipe.dataset}")
+    are_numbers = isinstance(scores, list) and all(type(one) in (int, float) for one in scores)
+    if not are_numbers or len(scores) != len(known):
+        raise PubmillError(
+            f"{where}: expected a list of {len(known)} numbers, one for each label of {recipe.dataset}"
+        )
     return dict(zip(known, scores, strict=True))
 
 

@@ -1,7 +1,7 @@
 """Scores of a submission, outside of a study."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -172,8 +172,12 @@ def score_submission(path: Path, recipe: SubmissionRecipe, results: Path) -> Sco
     examples = examples_of(datasets / recipe.dataset, recipe)
     submission = read_submission(path, recipe, examples, datasets)
     same_as = copied_from(submission, runs_on(results, recipe.dataset))
+    return replace(scored(path, recipe, examples, submission), same_as=same_as)
+
+
+def scored(
+    path: Path, recipe: SubmissionRecipe, examples: Sequence[Example], submission: Submission
+) -> ScoredSubmission:
     predicted = checked_predictions(submission.lines, examples, str(path), "correct the file")
     scores = SCORERS[recipe.kind](examples, predicted, recipe.negative)
-    return ScoredSubmission(
-        path, recipe, examples, submission, predicted, scores.metrics, scores.counts, same_as
-    )
+    return ScoredSubmission(path, recipe, examples, submission, predicted, scores.metrics, scores.counts)

@@ -148,8 +148,8 @@ def _sentence_flags(
         labels = [label for label, flag in marked if flag.endswith("_1")]
         named.append((match[1], int(match[2]), place, labels, text))
     for document, grouped in groupby(named, itemgetter(0)):
-        _, numbers, places, labels_of, texts_of = zip(*grouped, strict=True)
-        if list(numbers) != list(range(len(numbers))):
+        _, order, places, labels_of, texts_of = zip(*grouped, strict=True)
+        if order != tuple(range(len(order))):
             raise PubmillError(f"{places[0]}: the sentences of {show(document)} are not numbered s0, s1, ...")
         value = sorted({label for labels in labels_of for label in labels})
         texts = (" ".join(texts_of),) if any(texts_of) else ()

@@ -280,8 +280,6 @@ def test_kept_types_stay_whole_and_the_others_are_counted(tmp_path: Path) -> Non
     examples = list(read(ConverterInput("dev", {"dev": path}, options, left_out)))
     assert [example.labels for example in examples] == [["B-p", "I-p", "B-p", "O", "O", "B-p"], ["O"]]
     assert left_out == {"mentions_of_other_types": 2}
-    with pytest.raises(PubmillError, match=r"tsv: no mention in dev has.*\['proteins'\].*are DNA, protein"):
-        convert(tmp_path / "a.tsv", "a\tB-protein\nb\tB-DNA\n", {**TYPED, "keep": ["proteins"]})
 
 
 @pytest.mark.parametrize(("scheme", "label"), [("iob2", "B-y"), ("bare", "y"), ("bioul", "U-y")])

@@ -78,8 +78,6 @@ def test_a_split_is_cut_out_and_the_rest_counted(tmp_path: Path) -> None:
         (" \t1\n", {}, r"a\.tsv:1: the column `text` is empty"),
         ("a\t1\n", {"header": ["sentence", "label"]}, r"a\.tsv:1: expected the headings sentence<TAB>label"),
         ("", {"header": ["sentence", "label"]}, r"a\.tsv:1: expected the headings"),
-        ("", {}, "expected at least 1 rows, found 0"),
-        ("a\t1\n", {"last_row": 2}, "expected at least 2 rows, found 1"),
         ("0\ta\t1\n2\tb\t1\n", {"columns": ["number", "text", "label"]}, r"a\.tsv:2: .*number 1, found '2'"),
         ("no gene\t1\n", {"entities": {"@GENE$": "GENE"}}, r"a\.tsv:1: expected @GENE\$ once .* 0 times"),
         ("@X$ @X$\t1\n", {"entities": {"@X$": "X"}}, r"a\.tsv:1: expected @X\$ once .* 2 times"),
