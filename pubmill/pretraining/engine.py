@@ -272,8 +272,14 @@ class Pretraining:
     ) -> Sums:
         """Return the sums over all processes, with clipped gradients when learning, and `norm`, the norm of
         the gradients before they were clipped."""
+        before = totals.new_zeros(1)
+        if learn:
+            self.world.add_gradients(self.sums.others)
+            self.scaling.unscale(self.optimiser)
+            most = self.recipe.optimisation.max_gradient_norm or math.inf
+            before = torch.nn.utils.clip_grad_norm_(self.learner.parameters(), most).double().unsqueeze(0)
         # The only values of a step that are read from the device, after all its work has been queued.
-        *values, norm = torch.cat([totals, self._clip_gradients(learn)]).tolist()
+        *values, norm = torch.cat([totals, before]).tolist()
         sums = self.world.total({"padded": padded, **dict(zip(self.measured, values, strict=True))}) | counts
         sums["loss"] = sum(
             term.weight * sums[f"{term.name}_loss"] / max(1.0, sums[term.per]) for term in self.terms
@@ -282,15 +288,6 @@ class Pretraining:
         flops = flops_of_step(self.learner, sums["tokens"], squares, predicted)
         flops += update_operations(self.optimiser)
         return sums | {"flops": flops, "cut": float(prepared.whole.cut), "norm": norm}
-
-    def _clip_gradients(self, learn: bool) -> torch.Tensor:
-        """Clip the gradients of all processes, if any; return their norm before (1, float64)."""
-        if not learn:
-            return torch.zeros(1, dtype=torch.float64, device=self.world.device)
-        self.world.add_gradients(self.sums.others)
-        self.scaling.unscale(self.optimiser)
-        most = self.recipe.optimisation.max_gradient_norm or math.inf
-        return torch.nn.utils.clip_grad_norm_(self.learner.parameters(), most).double().unsqueeze(0)
 
 
 def build_learner(
