@@ -19,6 +19,7 @@ import shutil
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, fields, replace
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -295,11 +296,10 @@ def _load_optimiser(path: Path, work: "Pretraining") -> None:
     }
     tensors = _read_tensors(path, shapes)
     state = [{key: tensors[f"{name}.{key}"] for key in keys} for name, _, keys in entries]
-    counted, groups = 0, []
-    for group in work.optimiser.param_groups:
-        rest = {key: value for key, value in group.items() if key != "params"}
-        groups.append(rest | {"params": list(range(counted, counted + len(group["params"])))})
-        counted += len(group["params"])
+    numbers = count()
+    groups = [
+        group | {"params": [next(numbers) for _ in group["params"]]} for group in work.optimiser.param_groups
+    ]
     work.optimiser.load_state_dict({"state": dict(enumerate(state)), "param_groups": groups})
 
 

@@ -145,6 +145,7 @@ class Pretraining:
         self.learner.train()
         world.spread(self.learner.parameters())
         self.terms = self.learner.terms
+        self.measured = [f"{term.name}_{kind}" for term in self.terms for kind in ("loss", "correct")]
         self.sharded = recipe.shard_optimiser and world.size > 1
         self.optimiser = build_optimiser(self.learner, recipe.optimisation, self.sharded)
         self.scaling = LossScaling(self.precision, world.device)
@@ -232,9 +233,8 @@ class Pretraining:
     ) -> tuple[torch.Tensor, float] | None:
         """Process all micro-batches; return their sums and the number of positions, padding included. None if
         any process has too little memory: all exchange this between micro-batches, and at the end."""
-        measured = names(self.learner)
         self.sums.begin()
-        totals = torch.zeros(len(measured), dtype=torch.float64, device=self.world.device)
+        totals = torch.zeros(len(self.measured), dtype=torch.float64, device=self.world.device)
         nothing, padded, short = totals.new_zeros(()), 0, False
         for number, make in enumerate(prepared.parts):
             # Only while all processes have micro-batches, so that they ask each other equally often.
@@ -245,7 +245,7 @@ class Pretraining:
                 padded += part.ids.numel()
                 self.sums.active = learn and number + 1 == len(prepared.parts)
                 terms = self.computation.process(part, counts, learn)
-                totals += torch.stack([terms.get(name, nothing).detach().double() for name in measured])
+                totals += torch.stack([terms.get(name, nothing).detach().double() for name in self.measured])
             except torch.OutOfMemoryError:
                 short = True
             # Outside of the handler, as the error's traceback keeps the tensors of the micro-batch alive.
@@ -272,10 +272,15 @@ class Pretraining:
     ) -> Sums:
         """Return the sums over all processes, with clipped gradients when learning, and `norm`, the norm of
         the gradients before they were clipped."""
-        measured = names(self.learner)
+        before = totals.new_zeros(1)
+        if learn:
+            self.world.add_gradients(self.sums.others)
+            self.scaling.unscale(self.optimiser)
+            most = self.recipe.optimisation.max_gradient_norm or math.inf
+            before = torch.nn.utils.clip_grad_norm_(self.learner.parameters(), most).double().unsqueeze(0)
         # The only values of a step that are read from the device, after all its work has been queued.
-        *values, norm = torch.cat([totals, self._clip_gradients(learn)]).tolist()
-        sums = self.world.total({"padded": padded, **dict(zip(measured, values, strict=True))}) | counts
+        *values, norm = torch.cat([totals, before]).tolist()
+        sums = self.world.total({"padded": padded, **dict(zip(self.measured, values, strict=True))}) | counts
         sums["loss"] = sum(
             term.weight * sums[f"{term.name}_loss"] / max(1.0, sums[term.per]) for term in self.terms
         )
@@ -283,15 +288,6 @@ class Pretraining:
         flops = flops_of_step(self.learner, sums["tokens"], squares, predicted)
         flops += update_operations(self.optimiser)
         return sums | {"flops": flops, "cut": float(prepared.whole.cut), "norm": norm}
-
-    def _clip_gradients(self, learn: bool) -> torch.Tensor:
-        """Clip the gradients of all processes, if any; return their norm before (1, float64)."""
-        if not learn:
-            return torch.zeros(1, dtype=torch.float64, device=self.world.device)
-        self.world.add_gradients(self.sums.others)
-        self.scaling.unscale(self.optimiser)
-        most = self.recipe.optimisation.max_gradient_norm or math.inf
-        return torch.nn.utils.clip_grad_norm_(self.learner.parameters(), most).double().unsqueeze(0)
 
 
 def build_learner(
@@ -307,12 +303,6 @@ def build_learner(
     module, _, name = kind_of(recipe.objective).learner.partition(":")
     learner: type[Learner] = getattr(import_module(module), name)
     return learner(model, recipe, teacher)
-
-
-def names(learner: Learner) -> list[str]:
-    """Return the names of a learner's sums over a batch: NAME_loss and NAME_correct of each term."""
-    kinds = [(term.name, kind) for term in learner.terms for kind in ("loss", "correct")]
-    return [f"{name}_{kind}" for name, kind in kinds]
 
 
 def seed_torch(seed: int, step: int, rank: int = 0) -> None:

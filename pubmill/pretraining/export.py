@@ -35,7 +35,7 @@ from pubmill.recipes.reading import as_values
 from pubmill.storage import model_folder_checks as checks
 from pubmill.storage.archives import unpack_model
 from pubmill.storage.checksums import check_folder, remake, write_folder_sums
-from pubmill.storage.encoder_checks import load_settings, makes_lowercase, reported
+from pubmill.storage.encoder_checks import load_settings, load_tokenizer, makes_lowercase, reported
 from pubmill.storage.files import read_json, sha256, write_json, writing_folder
 from pubmill.storage.model_folders import (
     CONFIG,
@@ -158,12 +158,8 @@ def _copy_released(source: Path, target: Path, name: str) -> None:
 def _set_lowercase(folder: Path, recipe: ExportRecipe) -> None:
     """Write the tokenizer with its case handling made explicit, and check that it is applied."""
     with reported(f"{recipe.model}: transformers can't load this tokenizer"):
-        tokenizer = AutoTokenizer.from_pretrained(
-            folder, local_files_only=True, trust_remote_code=False, do_lower_case=recipe.lowercase
-        )
-        tokenizer.save_pretrained(folder)
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-        lowers = makes_lowercase(tokenizer)
+        load_tokenizer(folder, recipe.model, do_lower_case=recipe.lowercase).save_pretrained(folder)
+        lowers = makes_lowercase(load_tokenizer(folder, recipe.model))
     if lowers != recipe.lowercase:
         raise PubmillError(
             f"{recipe.model}: its spec says lowercase: {str(recipe.lowercase).lower()}, but its tokenizer "

@@ -56,31 +56,24 @@ class TokenShard:
 
 
 class _OffsetsWriter:
-    """Write running sums of lengths to a growing .npy file; at the end, `complete` writes its header."""
+    """Write running sums of lengths to a growing .npy file; at the end, `complete` rewrites its header."""
 
     def __init__(self, file: BinaryIO) -> None:
-        self.file, self.count, self.end = file, 0, 0
-        self._write_header()
-        self._append_offsets(np.zeros(1, np.int64))
-
-    def _write_header(self) -> None:
-        # numpy leaves room in the header for a longer first axis, so that it can be rewritten in place.
-        header = {"descr": "<i8", "fortran_order": False, "shape": (self.count,)}
-        npy.write_array_header_1_0(self.file, header)
-
-    def _append_offsets(self, offsets: Offsets) -> None:
-        self.file.write(offsets.astype("<i8").tobytes())
-        self.count += len(offsets)
+        self.file, self.count, self.end = file, 1, 0
+        self.complete()
+        self.file.write(np.zeros(1, "<i8").tobytes())
 
     def add(self, lengths: Offsets) -> None:
-        if len(lengths):
-            offsets = np.cumsum(lengths, dtype=np.int64) + self.end
-            self._append_offsets(offsets)
-            self.end = int(offsets[-1])
+        offsets = np.cumsum(lengths, dtype=np.int64) + self.end
+        self.file.write(offsets.astype("<i8").tobytes())
+        self.count += len(offsets)
+        self.end += int(lengths.sum())
 
     def complete(self) -> None:
+        # numpy leaves room in the header for a longer first axis, so that it can be rewritten in place.
         self.file.seek(0)
-        self._write_header()
+        header = {"descr": "<i8", "fortran_order": False, "shape": (self.count,)}
+        npy.write_array_header_1_0(self.file, header)
 
 
 class PackedSize(TypedDict):
