@@ -36,6 +36,10 @@ class ReportStage(Stage):
         """Paths of the study's tables, below the results folder."""
         return Paths(study=self._study.study)
 
+    @property
+    def _papers(self) -> set[str]:
+        return {table.partition("/")[0] for table in self._study.tables}
+
     def results(self) -> StudyResults:
         """Return the study and its results."""
         recipes, learnt = self.graph.scope.pretrainings(), set(self.graph.vocabularies.learnt())
@@ -45,7 +49,7 @@ class ReportStage(Stage):
             scale=self._study.scale,
             scale_title=self.graph.datasets.scale_title(self.graph.scope.datasets()),
             comparable=self._specs.scale.comparable,
-            tables=tuple(self.graph.requests.result_tables()),
+            tables=tuple(self.graph.scope.result_tables()),
             pretraining={
                 r: tuple(RELATIVE.checkpoint(r, s) for s in self.graph.pretrainings.steps(r) if s <= last)
                 for r, last in self.graph.scope.last_steps().items()
@@ -58,7 +62,7 @@ class ReportStage(Stage):
         """Return the ReportRecipe of the study; `statements`: files of specs."""
         return ReportRecipe(
             **vars(self.results()),
-            fact_tables=tuple(self.graph.requests.fact_tables()),
+            fact_tables=tuple(self.graph.scope.fact_tables()),
             models=tuple(self.graph.scope.models()),
             checkpoints=self.checkpoints(),
             fits=self.fits(),
@@ -84,19 +88,14 @@ class ReportStage(Stage):
         folder = Path(self._paths.report(self._study.study)).parent
         return Path(os.path.relpath(EXAMPLE, folder)).as_posix()
 
-    def papers(self) -> set[str]:
-        """Return the papers whose tables the study has."""
-        return {table.partition("/")[0] for table in self._study.tables}
-
     def references(self) -> dict[str, Reference]:
         """Return paper -> how to cite it, for the study's papers that a protocol has a `reference` of."""
         protocols = self._specs.protocols.values()
         known = {spec.paper: spec.reference for spec in protocols if spec.paper and spec.reference}
-        return {paper: known[paper] for paper in sorted(self.papers()) if paper in known}
+        return {paper: known[paper] for paper in sorted(self._papers) if paper in known}
 
     def statement_files(self, specs: Path) -> list[str]:
         """Return the spec files with statements on the methods of the papers, and all files of `choices`."""
-        papers = self.papers()
         kinds = ("corpora", "vocabs", "pretraining", "protocols", "datasets", "models")
         known: dict[str, Mapping[str, Spec]] = {kind: getattr(self._specs, kind) for kind in kinds}
         known["tables"] = {**self._specs.tables, **self._specs.fact_tables}
@@ -104,7 +103,7 @@ class ReportStage(Stage):
             spec_file(specs, f"{kind}/{name}.yaml")
             for kind, of_kind in known.items()
             for name, spec in sorted(of_kind.items())
-            if spec.paper in papers and spec.method
+            if spec.paper in self._papers and spec.method
         ] + [spec_file(specs, f"choices/{path.name}") for path in sorted((specs / "choices").glob("*.yaml"))]
 
     def checkpoints(self) -> dict[str, tuple[str, int]]:
@@ -153,7 +152,7 @@ class ReportStage(Stage):
             *(f"{steps[-1]}/{LOG}" for steps in pretraining),  # a later log includes the earlier ones
             *(RELATIVE.corpus(corpus, STATISTICS) for corpus in results.corpora),
             *(RELATIVE.vocab(vocab, DIAGNOSIS) for vocab in results.vocabs),
-            *(self._own.table(table, "json") for table in self.graph.requests.fact_tables()),
+            *(self._own.table(table, "json") for table in self.graph.scope.fact_tables()),
             *(self._own.comparisons(table, "json") for table in results.tables),
             *(RELATIVE.page(dataset, "json") for dataset in scope.datasets()),
             *([RELATIVE.contradictions("json")] if results.tables else []),

@@ -11,7 +11,7 @@ from pubmill.inspection.doctor.links import Links
 from pubmill.messages import commands
 from pubmill.specs import DatasetSpec, File
 from pubmill.stages import Graph
-from pubmill.stages.user_folders import how_to_bring
+from pubmill.stages.availability import how_to_bring
 from pubmill.storage.files import read_json
 from pubmill.storage.sources import path_in_mirror
 

@@ -12,8 +12,8 @@ from pubmill.planning.plan_printing import shown
 from pubmill.planning.required_files import HubModel, at_commit, is_cached
 from pubmill.recipes import models
 from pubmill.stages import Graph
+from pubmill.stages.availability import how_to_bring
 from pubmill.stages.gpus import Gpus
-from pubmill.stages.user_folders import how_to_bring
 from pubmill.storage.model_folders import CONFIG
 from pubmill.storage.release_pins import HUB, PINNED
 from pubmill.storage.result_paths import STATE
