@@ -15,8 +15,7 @@ from pubmill.recipes.tables import (
 )
 from pubmill.specs.fidelity import digest, rows_of
 from pubmill.specs.spec_types import Spec
-from pubmill.stages.all_stages import rules_by_group, stages
-from pubmill.stages.stage import HOUR, TEMPLATES, Needs, Stage, spec_file
+from pubmill.stages.stage import HOUR, TEMPLATES, Needs, Stage, rules_by_group, spec_file, stages
 from pubmill.storage.result_paths import DIAGNOSIS, LOG, RELATIVE, STATE, STATISTICS, Paths
 
 EXAMPLE = Path("docs/example-report.html")

@@ -21,7 +21,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 from pubmill.messages.progress import SLOWER
 from pubmill.messages.stage_groups import GROUPS, OTHER, TARGET
 from pubmill.messages.wording import counted, escape_controls
-from pubmill.stages.all_stages import group_of
+from pubmill.stages.stage import group_of
 
 READ = 65536
 """Bytes at the end of a log that are read."""
