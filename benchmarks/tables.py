@@ -112,11 +112,11 @@ def report(folder: Path) -> Used:
     known = graph()
     recipe = {
         "study": known.study.study, "title": known.study.title, "scale": "full", "scale_title": "full scale",
-        "comparable": True, "tables": known.scope.result_tables(), "fact_tables": [],
+        "comparable": True, "tables": known.requests.result_tables(), "fact_tables": [],
         "models": known.scope.models(), "pretraining": {}, "corpora": [], "vocabs": [], "datasets": [],
         "checkpoints": {}, "fits": {}, "sources": [],
     }  # fmt: skip
-    for name in known.scope.result_tables():
+    for name in known.requests.result_tables():
         made = compared(read_table(Path(f"{stem(folder, name)}.json")))
         Path(f"{stem(folder, name)}.comparisons.json").write_text(to_json(made), encoding="utf-8")
     output = folder / "report.html"

@@ -71,7 +71,7 @@ class Request(NamedTuple):
             raise PubmillError("\n".join(wrong))
         named = (one for file in self.targets for one in names_in(graph.paths.below(file)))
         graph.availability.check(*dict.fromkeys(name for kind, name in named if kind == "datasets"))
-        for table in graph.scope.result_tables():
+        for table in graph.requests.result_tables():
             recipe = graph.tables.recipe(table)
             if not recipe.own:  # A table of one's own has some of the rows only.
                 check_published(Path(published_values(table, studies.specs_folder())), recipe)

@@ -220,12 +220,12 @@ class Availability(GraphPart):
 
     def dataset_of_study(self, dataset: str) -> str | None:
         """Return why an existing dataset is not converted in this study."""
-        return self.dataset(dataset) if self.graph.scope.has_dataset(dataset) else NOT_WANTED
+        return self.dataset(dataset) if self.graph.requests.has_dataset(dataset) else NOT_WANTED
 
     def row(self, table: TableSpec, row: str) -> str | None:
         """Return why the runs of a row, named by its dataset or folds, are not scored in this study."""
         known = all(part in self._specs.datasets for part in self.graph.runs.parts(table.protocol, row))
-        if not known or not self.graph.scope.has_dataset(row):
+        if not known or not self.graph.requests.has_dataset(row):
             return NOT_RUN
         reasons = ((name, self.dataset(name)) for name in self.graph.table_datasets.required(table, row))
         return next((why if name == row else f"{name} {why}" for name, why in reasons if why), None)
@@ -276,11 +276,11 @@ class Availability(GraphPart):
 
     def model_of_study(self, model: str | None) -> str | None:
         """Return why a model is not run in this study."""
-        return self.model(model) if self.graph.scope.has_model(model) else NOT_RUN
+        return self.model(model) if self.graph.requests.has_model(model) else NOT_RUN
 
     def weights(self, model: str) -> str | None:
         """Return why a model's weights are unavailable in this study."""
-        if not self.graph.scope.has_model(model):
+        if not self.graph.requests.has_model(model):
             return NOT_WANTED
         if lacking := self.model(model):
             return lacking

@@ -48,7 +48,7 @@ class ReportStage(Stage):
             scale=self._study.scale,
             scale_title=self.graph.datasets.scale_title(self.graph.scope.datasets()),
             comparable=self._specs.scale.comparable,
-            tables=tuple(self.graph.scope.result_tables()),
+            tables=tuple(self.graph.requests.result_tables()),
             pretraining={
                 r: tuple(RELATIVE.checkpoint(r, s) for s in self.graph.pretrainings.steps(r) if s <= last)
                 for r, last in self.graph.scope.last_steps().items()
@@ -61,7 +61,7 @@ class ReportStage(Stage):
         """Return the ReportRecipe of the study; `statements`: files of specs."""
         return ReportRecipe(
             **vars(self.results()),
-            fact_tables=tuple(self.graph.scope.fact_tables()),
+            fact_tables=tuple(self.graph.requests.fact_tables()),
             models=tuple(self.graph.scope.models()),
             checkpoints=self.checkpoints(),
             fits=self.fits(),
@@ -151,7 +151,7 @@ class ReportStage(Stage):
             *(f"{steps[-1]}/{LOG}" for steps in pretraining),  # a later log includes the earlier ones
             *(RELATIVE.corpus(corpus, STATISTICS) for corpus in results.corpora),
             *(RELATIVE.vocab(vocab, DIAGNOSIS) for vocab in results.vocabs),
-            *(self._own.table(table, "json") for table in self.graph.scope.fact_tables()),
+            *(self._own.table(table, "json") for table in self.graph.requests.fact_tables()),
             *(self._own.comparisons(table, "json") for table in results.tables),
             *(RELATIVE.page(dataset, "json") for dataset in scope.datasets()),
             *([RELATIVE.contradictions("json")] if results.tables else []),

@@ -189,7 +189,7 @@ class Runs(GraphPart):
 
     @cached
     def _shown(self) -> set[RunKey]:
-        tables = self.graph.scope.result_tables()
+        tables = self.graph.requests.result_tables()
         paths = (path for table in tables for path in self.graph.tables.made_records(table))
         return {names_in_paths.run_of(path).run for path in paths}
 

@@ -62,8 +62,8 @@ class TableDatasets(GraphPart):
     def wanted(self) -> list[str]:
         """Return datasets with a spec that the study's tables name, and those that runs behind their rows
         need, except those that its `datasets:` leaves out."""
-        is_requested, facts = self.graph.scope.has_dataset, self._specs.fact_tables
-        tables = [self._specs.tables[table] for table in self.graph.scope.result_tables()]
+        is_requested, facts = self.graph.requests.has_dataset, self._specs.fact_tables
+        tables = [self._specs.tables[table] for table in self.graph.requests.result_tables()]
         named = [
             name
             for table in self._study.tables
@@ -80,7 +80,7 @@ class TableDatasets(GraphPart):
         """Return one line for each dataset that the study's tables request but that is unavailable, with the
         reason and what to do."""
         advice = "; fetch what is missing into the mirror, or set `mirror: null`"
-        rows = [name for table in self.graph.scope.result_tables() for name in self._requested_rows(table)]
+        rows = [name for table in self.graph.requests.result_tables() for name in self._requested_rows(table)]
         named, of = dict.fromkeys([*self.wanted(), *rows]), self.graph.availability
         return [
             f"left out of the tables: {name} ({reason}{advice if of.unmirrored(name) else ''})"
@@ -89,8 +89,8 @@ class TableDatasets(GraphPart):
         ]
 
     def _requested_rows(self, table: str) -> list[str]:
-        """Return the datasets of a table of results that have a spec and that the study scope."""
-        names = filter(self.graph.scope.has_dataset, self._specs.tables[table].datasets())
+        """Return the datasets of a table of results that have a spec and that the study requests."""
+        names = filter(self.graph.requests.has_dataset, self._specs.tables[table].datasets())
         return [name for name in names if name in self._specs.datasets]
 
     def check_scale(self) -> None:
@@ -98,7 +98,7 @@ class TableDatasets(GraphPart):
         `PubmillError` lists what it lacks."""
         exists = self.graph.availability.exists
         named = [name for name in self._study.datasets or () if name in self._specs.datasets]
-        rows = {table: self._requested_rows(table) for table in self.graph.scope.result_tables()}
+        rows = {table: self._requested_rows(table) for table in self.graph.requests.result_tables()}
         lacking = [f"dataset {name}" for name in named if not exists(name)] + [
             f"{table}: every dataset ({', '.join(names)})"
             for table, names in rows.items()
@@ -138,7 +138,7 @@ class TableModels(GraphPart):
 
     def _is_added(self, table: str, model: str) -> bool:
         by_spec = table in self._specs.models[model].tables
-        if self.graph.scope.has_model(model):
+        if self.graph.requests.has_model(model):
             return by_spec or bool(self._study.models)
         spec, column = self._specs.tables[table], ColumnSpec(model=model, label=model)
         return by_spec and any(
@@ -151,11 +151,11 @@ class TableModels(GraphPart):
         """Return the models of all tables of results that the study requests, without repetition."""
         named = (
             self._specs.tables[table].model_of(column, row)
-            for table in self.graph.scope.result_tables()
+            for table in self.graph.requests.result_tables()
             for column in self.columns(table)
             for row in self._specs.tables[table].rows
         )
-        return [model for model in dict.fromkeys(named) if self.graph.scope.has_model(model)]
+        return [model for model in dict.fromkeys(named) if self.graph.requests.has_model(model)]
 
     def check_folders(self) -> None:
         """Check that each folder named for a model of the study holds a model; one `PubmillError` for all."""
@@ -171,7 +171,7 @@ class TableModels(GraphPart):
         reasons = {model: self.graph.availability.model(model) for model in self.wanted()}
         for model, spec in self._specs.models.items():
             tables = [table for table in spec.tables if table in self._study.tables]
-            if tables and not self.graph.scope.has_model(model):
+            if tables and not self.graph.requests.has_model(model):
                 named = ", ".join(tables)
                 reasons[model] = (
                     f"its spec names {named}, which the study runs; add it to the study's `models:`"
@@ -182,9 +182,9 @@ class TableModels(GraphPart):
     def _not_named(self, known: Container[str]) -> list[str]:
         """Return one line on the tables' models that neither `models:` nor `known` has; [] if there are none,
         if `models:` is null, and for the demo."""
-        scope = self.graph.scope
-        shown = dict.fromkeys(one.model for table in scope.result_tables() for one in self.columns(table))
-        others = [one for one in shown if one and one not in known and not scope.has_model(one)]
+        requests = self.graph.requests
+        shown = dict.fromkeys(one.model for table in requests.result_tables() for one in self.columns(table))
+        others = [one for one in shown if one and one not in known and not requests.has_model(one)]
         if self._study.models is None or self._study.study == DEMO or not others:
             return []
         more = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
@@ -194,8 +194,8 @@ class TableModels(GraphPart):
         ]
 
 
-class Scope(GraphPart):
-    """Tables of a study, what it limits them to, and the models, pretrainings and datasets behind them."""
+class Requests(GraphPart):
+    """Tables of a study, and the models and datasets that it limits them to."""
 
     def result_tables(self) -> list[str]:
         """Return the study's tables of results; the others are of facts."""
@@ -213,12 +213,16 @@ class Scope(GraphPart):
         """Return whether the study's `datasets:` is null or includes the dataset."""
         return self._study.datasets is None or dataset in self._study.datasets
 
+
+class Scope(GraphPart):
+    """The models, pretrainings and datasets behind a study's tables."""
+
     @cached
     def models(self) -> list[str]:
         """Return the models that have runs in some table."""
         used = {
             self._specs.tables[table].model_of(column, row)
-            for table in self.result_tables()
+            for table in self.graph.requests.result_tables()
             for column, row, _ in self.graph.tables.cells_with_runs(table)
         }
         return [model for model in self.graph.table_models.wanted() if model in used]
@@ -226,12 +230,12 @@ class Scope(GraphPart):
     @cached
     def datasets(self) -> list[str]:
         """Return the datasets of all tables of the study that are converted, without repetition."""
-        tables = [self._specs.tables[table] for table in self.result_tables()]
+        tables = [self._specs.tables[table] for table in self.graph.requests.result_tables()]
         rows = [(table, dataset) for table in tables for dataset in table.datasets()]
         known, why_not = self._specs.datasets, self.graph.availability
         required = self.graph.table_datasets.required
         used = [name for table, row in rows if not why_not.row(table, row) for name in required(table, row)]
-        facts = self.fact_tables()
+        facts = self.graph.requests.fact_tables()
         named = [name for table in facts for name in self._specs.fact_tables[table].datasets]
         shown = [name for name in named if name in known and not why_not.dataset_of_study(name)]
         return list(dict.fromkeys(used + shown))
@@ -253,7 +257,7 @@ class Scope(GraphPart):
     def everything(self) -> list[str]:
         """Return the files that a study makes by default: tables, comparisons, pages, its report, and of
         stages of extras those that `targets` return."""
-        results = self.result_tables()
+        results = self.graph.requests.result_tables()
         return [
             self._paths.report(self._study.study, "html"),
             *(path for table in self._study.tables for path in self._paths.table_files(table)),
@@ -292,6 +296,7 @@ class Graph:
         self.digests = Digests(Path(self.results) / ".digests.jsonl")
 
     sources = part(Sources)
+    requests = part(Requests)
     corpora = part(Corpora)
     selection = part(SelectDocuments)
     availability = part(Availability)

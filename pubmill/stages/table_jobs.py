@@ -249,7 +249,7 @@ class TableStage(Stage):
 
     def other_files(self, table: str) -> list[str]:
         """Return the manifests of records of other tables that a table refers to and this study makes."""
-        made = {path for name in self.graph.scope.result_tables() for path in self.record_files(name)}
+        made = {path for name in self.graph.requests.result_tables() for path in self.record_files(name)}
         paths = dict.fromkeys(manifest_of(self._paths.at(path)) for path in self._paths_of_others(table))
         return [path for path in paths if path in made]
 
@@ -294,9 +294,9 @@ class TableStage(Stage):
     def _as_asked(self, recipe: TableRecipe) -> TableRecipe:
         """Return the recipe of a table for models of one's own: their columns first, and only the rows and
         reasons of what is asked for."""
-        scope = self.graph.scope
-        own = [column for column in recipe.columns if scope.has_model(column.model)]
-        rows = [row for row in recipe.rows if row.dataset and scope.has_dataset(row.dataset)]
+        requests = self.graph.requests
+        own = [column for column in recipe.columns if requests.has_model(column.model)]
+        rows = [row for row in recipe.rows if row.dataset and requests.has_dataset(row.dataset)]
         kept = {row.key for row in rows}
         composites = [one for one in recipe.composites if kept.issuperset(chain(*one.groups.values()))]
         differences = [one for one in recipe.differences if one.of in {*kept, *(c.name for c in composites)}]

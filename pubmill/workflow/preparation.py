@@ -59,7 +59,7 @@ def prepare(
     def end_run() -> None:
         from pubmill.tables.cells import NO_RECORD, read_table  # only the end of a run reads tables
 
-        files = {name: Path(graph.paths.table(name, "json")) for name in graph.scope.result_tables()}
+        files = {name: Path(graph.paths.table(name, "json")) for name in graph.requests.result_tables()}
         failed = [
             f"failed: {name}, {column.label}, {row.label}: {cell.missing}"
             for name, file in files.items()

@@ -34,7 +34,7 @@ class Archive(Stage):
     def recipe(self) -> ArchiveRecipe:
         """Return the ArchiveRecipe of the study."""
         graph, below = self.graph, self._paths.below
-        tables, supplied = graph.scope.result_tables(), graph.pipelines.supplied
+        tables, supplied = graph.requests.result_tables(), graph.pipelines.supplied
         if not tables:
             raise PubmillError(f"study {self._study.study} has no tables of results that could be archived")
         own = [graph.tables.recipe(table) for table in tables]
@@ -70,7 +70,7 @@ class Archive(Stage):
 
     def _files(self) -> Iterator[str]:
         """Yield the files of tables and comparisons, and what tables show beside records."""
-        for table in self.graph.scope.result_tables():
+        for table in self.graph.requests.result_tables():
             yield from (*self._paths.table_files(table), *self._paths.comparison_files(table))
             yield from self.graph.tables.floor_files(table)
 

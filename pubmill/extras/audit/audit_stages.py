@@ -33,7 +33,7 @@ class AuditStage(Stage):
 
     def targets(self) -> list[str]:
         """Return the page, for a study of results at a scale with the test splits and runs of the papers."""
-        made = self._specs.scale.comparable and self.graph.scope.result_tables()
+        made = self._specs.scale.comparable and self.graph.requests.result_tables()
         return self.files() if made else []
 
     def reported(self) -> list[str]:

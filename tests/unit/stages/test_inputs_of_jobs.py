@@ -64,11 +64,11 @@ def test_models_left_out_are_named_with_the_tables_of_their_spec(
     assert not any("its spec names" in line for line in every.left_out())
     [line] = [one for one in graph_of(specs, **study).left_out() if "biobert-base" in one]
     assert "its spec names gu2020/table06, which the study runs" in line
-    scope = graph_of(specs, **study, datasets=("bc2gm",)).scope
-    assert [scope.has_model(name) for name in ("pubmedbert-base", "biobert-base", "nobody", None)] == [
+    requests = graph_of(specs, **study, datasets=("bc2gm",)).requests
+    assert [requests.has_model(name) for name in ("pubmedbert-base", "biobert-base", "nobody", None)] == [
         True, False, False, False,
     ]  # fmt: skip
-    assert [scope.has_dataset(name) for name in ("bc2gm", "jnlpba")] == [True, False]
+    assert [requests.has_dataset(name) for name in ("bc2gm", "jnlpba")] == [True, False]
 
 
 def test_datasets_behind_a_row_are_its_folds_their_choice_and_what_runs_begin_with(full_graph: Graph) -> None:

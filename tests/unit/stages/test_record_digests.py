@@ -145,7 +145,7 @@ def test_every_record_of_every_table_has_one(root: Path) -> None:
     made = checked_graph(*check_study(config, root / "specs"))
     runs = {
         RunKey(*path.split("/")[3:7])
-        for table in made.scope.result_tables()
+        for table in made.requests.result_tables()
         for path in made.tables.record_files(table)
     }
     digests = {made.records.made_by(run) for run in runs}
