@@ -18,8 +18,8 @@ from pathlib import Path
 
 from pubmill.messages.run_sources import NO_SOURCES
 from pubmill.metrics import METRICS
-from pubmill.stages.all_stages import stages
 from pubmill.stages.run_stages import Score
+from pubmill.stages.stage import stages
 from tests.imports import reached
 from tests.rule_commands import commands
 

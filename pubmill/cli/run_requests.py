@@ -130,7 +130,7 @@ def check_writable(results: Path) -> None:
 
 def wrong_target(file: str, graph: "Graph") -> Iterator[str]:
     """Yield why no rule makes a requested file: the wrong scale, or a name that no spec has."""
-    from pubmill.stages.all_stages import requested_reports
+    from pubmill.stages.stage import requested_reports
 
     study, folder = graph.study, studies.studies_folder()
     for scale in scales(folder.parent / "specs"):
@@ -162,7 +162,7 @@ def print_dry_run(request: Request, graph: "Graph", options: Sequence[str], why:
     with Snakemake's reason."""
     from pubmill.planning.plan import jobs_of_study, make_plan, search_lines
     from pubmill.planning.plan_printing import answer
-    from pubmill.stages.all_stages import group_of
+    from pubmill.stages.stage import group_of
 
     others = [option for option in options if option not in DRY]
     jobs = jobs_of_study(request.root, request.config, request.targets, others)

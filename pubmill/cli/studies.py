@@ -210,7 +210,7 @@ def with_added_model(
 def target_of_study(name: str, config: dict[str, Any]) -> str:
     """Return a file of the results as it is given, the file beside the report that a stage's word requests,
     or the page of the table that a name stands for."""
-    from pubmill.stages.all_stages import requested_reports
+    from pubmill.stages.stage import requested_reports
 
     if name.startswith(f"{config['results']}/"):
         return name

@@ -28,7 +28,7 @@ from pubmill.recipes import models
 from pubmill.specs import DatasetSpec, File
 from pubmill.stages import Graph
 from pubmill.stages.gpus import Gpus
-from pubmill.stages.user_folders import how_to_bring
+from pubmill.stages.availability import how_to_bring
 from pubmill.storage.files import read_json
 from pubmill.storage.model_folders import CONFIG
 from pubmill.storage.release_pins import HUB, PINNED

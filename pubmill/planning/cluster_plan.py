@@ -13,9 +13,8 @@ from pubmill.messages.terminal_tables import table
 from pubmill.planning.plan import Job
 from pubmill.specs import strict_yaml
 from pubmill.stages import Graph
-from pubmill.stages.all_stages import stages
 from pubmill.stages.gpus import Gpus
-from pubmill.stages.stage import Needs
+from pubmill.stages.stage import Needs, stages
 
 PROFILES = "profiles"
 HERE = "local"

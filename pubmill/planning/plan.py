@@ -24,10 +24,9 @@ from pubmill.recipes.batch_memory import bytes_of_token, tokens_at_once
 from pubmill.recipes.models import ArchivedWeights, ReleasedWeights
 from pubmill.specs import RecipeWeights
 from pubmill.stages import Graph, costs
-from pubmill.stages.all_stages import group_of, stages
 from pubmill.stages.gpus import Gpus
 from pubmill.stages.run_stages import TrialStage
-from pubmill.stages.stage import ASSUMED, BlockStage, Seconds, TrainingStage, run_of
+from pubmill.stages.stage import ASSUMED, BlockStage, Seconds, TrainingStage, group_of, run_of, stages
 from pubmill.storage.result_paths import Paths, RunKey
 
 

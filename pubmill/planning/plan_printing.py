@@ -9,9 +9,8 @@ from pubmill.messages.terminal_tables import table, wrapped
 from pubmill.messages.wording import counted
 from pubmill.planning.plan import Plan, Training, divided, hours
 from pubmill.stages import Graph
-from pubmill.stages.all_stages import stages
 from pubmill.stages.gpus import Gpus
-from pubmill.stages.stage import ASSUMED
+from pubmill.stages.stage import ASSUMED, stages
 
 SHOWN_RUNS = 20
 ANSWER_INDENT = 12

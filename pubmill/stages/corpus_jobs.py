@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from pubmill.errors import PubmillError
 from pubmill.messages.wording import repeated
 from pubmill.recipes import corpora
+from pubmill.recipes.tables import project
 from pubmill.specs import corpus_specs
 from pubmill.stages.costs import MEASURED_FILES, MEASURED_PARTS, PMC_SHARD, PUBMED_SHARD
 from pubmill.stages.source_jobs import packages, pmc_shards, pubmed_files
@@ -260,16 +261,15 @@ class Parse(BlockStage):
     def recipe_of(self, wildcards: Any) -> corpora.ParsingRecipe:
         """Return the recipe of a block of a source; corpora that share a source agree on it."""
         spec = self.graph.corpora.source(wildcards.source)
-        stated = {name for name in ("parser", "documents", "language", "brackets") if hasattr(spec, name)}
-        values: dict[str, Any] = {name: getattr(spec, name) for name in stated}
+        of_articles: dict[str, Any] = {}
         if isinstance(spec, corpus_specs.Articles):
             shards = self.graph.corpora.source_block(wildcards.source, wildcards.block)
             names = {shard.name for shard in shards}
-            values["leave_out"] = tuple(sorted(spec.leave_out))
-            values["unreadable"] = {
+            of_articles["leave_out"] = tuple(sorted(spec.leave_out))
+            of_articles["unreadable"] = {
                 name: tuple(sorted(articles)) for name, articles in spec.unreadable.items() if name in names
             }
-        return corpora.ParsingRecipe(source=wildcards.source, kind=spec.kind, **values)
+        return project(corpora.ParsingRecipe, spec, source=wildcards.source, **of_articles)
 
 
 class LatestVersions(Stage):

@@ -101,13 +101,6 @@ class SentenceDocuments(Stage):
         return SentencesRecipe(dataset=wildcards.dataset, splits=spec.splits, access=spec.access)
 
 
-SPEC_FIELDS = (
-    "name", "label", "citation", "notes", "kind", "task", "domain", "suites", "metric", "negative",
-    "access", "apply", "licence", "conflicts", "glosses",
-)  # fmt: skip
-"""Fields of a dataset's spec that its page shows unchanged."""
-
-
 class DatasetPageStage(Stage):
     """The page of a dataset."""
 
@@ -130,8 +123,9 @@ class DatasetPageStage(Stage):
             _page_source(role, file, self._paths.source_record(self._paths.below(inputs[role])))
             for role, file in spec.sources.items()
         )
-        return PageRecipe(
-            **{name: getattr(spec, name) for name in SPEC_FIELDS},
+        return project(
+            PageRecipe,
+            spec,
             scale=self._study.scale,
             scale_title=self._specs.scale.title,
             made_up=self.graph.datasets.is_made_up(dataset),

@@ -16,7 +16,7 @@ def conversion_recipe(name: str, spec: DatasetSpec) -> ConversionRecipe:
     return project(ConversionRecipe, spec, dataset=name, expect=expect)
 
 
-GENERAL: dict[str, tuple[str, dict[str, str], str]] = {
+GENERAL: dict[str, tuple[str, dict[str, str | list[str]], str]] = {
     "conll": ("pubmill.convert.conll:write", {"documents": "docstart"}, "conll"),
     "jsonl": ("pubmill.convert.jsonl:write", {}, "jsonl"),
     "hugging-face": ("pubmill.convert.jsonl:write", {}, "jsonl"),
@@ -29,16 +29,12 @@ BLURB = "blurb"
 def published_recipe(name: str, spec: DatasetSpec, form: str | None = None) -> PublishedRecipe:
     """Return the PublishedRecipe of a dataset: the given form of `GENERAL`, or BLURB's, or else the form that
     its spec declares, or else the general one of its kind."""
-    files = spec.published or general_form(spec)
     if form == BLURB and (BLURB not in spec.suites or spec.published is None):
         known = "is in BLURB, which publishes no form of it" if BLURB in spec.suites else "is not in BLURB"
         raise PubmillError(f"{spec.name} {known}; export it in another form, such as jsonl")
     if form == "conll" and spec.kind != "tokens":
         raise PubmillError(f"{spec.name} has no labelled words ({spec.kind}); export it as jsonl")
-    if form and form != BLURB:
-        writer, options, suffix = GENERAL[form]
-        named = {split: PublishedFile(name=f"{split}.{suffix}") for split in spec.splits}
-        files = Published(writer=writer, options=options, files=named)
+    files = spec.published if form in (None, BLURB) and spec.published else general_form(spec, form)
     named_files = {str(split): file for split, file in files.files.items()}
     options = files.options
     return project(
@@ -57,13 +53,13 @@ def dataset_card(name: str, spec: DatasetSpec, files: Mapping[str, str], made_up
     return f"---\n{head}---\n\n" + "\n\n".join(filter(None, said)) + "\n"
 
 
-def general_form(spec: DatasetSpec) -> Published:
-    """Return the general form of a kind: CoNLL columns for words, a table for texts with a label or a score,
-    JSON lines for all others."""
-    writer, options, suffix = "pubmill.convert.jsonl:write", dict[str, str | list[str]](), "jsonl"
-    if spec.kind == "tokens":
+def general_form(spec: DatasetSpec, form: str | None = None) -> Published:
+    """Return a general form of a dataset; without a name that of its kind: CoNLL columns for words, a table
+    for texts with a label or a score, JSON lines for all others."""
+    writer, options, suffix = GENERAL[form or "jsonl"]
+    if form is None and spec.kind == "tokens":
         writer, options, suffix = "pubmill.convert.conll:write", {"documents": "docstart"}, "tsv"
-    elif spec.kind in ("sequence", "regression"):
+    elif form is None and spec.kind in ("sequence", "regression"):
         given = ("id", "document", "text", "text_pair", *(["dummies"] if spec.dummies else []))
         columns = [*given, "label" if spec.kind == "sequence" else "score"]
         writer, options, suffix = "pubmill.convert.tsv:write", {"columns": columns, "header": columns}, "tsv"

@@ -13,9 +13,8 @@ from pubmill.recipes.models import PipelineWeights
 from pubmill.recipes.scoring import AnnotationRecipe
 from pubmill.recipes.submissions import SuppliedRecipe
 from pubmill.specs.model_specs import PredictionsWeights, PromptedWeights, StatedWeights
-from pubmill.stages.all_stages import stages
 from pubmill.stages.run_stages import Score
-from pubmill.stages.stage import HOUR, GraphPart, Inputs, Needs, Stage, cached
+from pubmill.stages.stage import HOUR, GraphPart, Inputs, Needs, Stage, cached, stages
 from pubmill.storage.result_paths import RELATIVE, RunKey
 from pubmill.storage.submission_files import other_files, submission_files
 

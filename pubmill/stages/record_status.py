@@ -17,6 +17,7 @@ from typing import Any
 from pubmill.errors import PubmillError
 from pubmill.recipes.reading import as_json
 from pubmill.recipes.scoring import ScoringRecipe
+from pubmill.recipes.tables import project
 from pubmill.stages.dataset_jobs import Convert
 from pubmill.stages.model_jobs import ExportModel
 from pubmill.stages.pipelines import OFF_THE_SHELF, Annotate, TakePredictions, answering
@@ -44,14 +45,13 @@ class Records(GraphPart):
         data = self._specs.datasets[run.dataset]
         tuned = run.protocol != OFF_THE_SHELF
         predicted = {"finetune": Finetune.version} if tuned else {"annotate": Annotate.version}
-        return ScoringRecipe(
+        return project(
+            ScoringRecipe,
+            data,
             **run._asdict(),
             seed=seed,
             scale=self._study.scale,
             split=self.graph.pipelines.split_of(run),
-            kind=data.kind,
-            metric=data.metric,
-            negative=data.negative,
             versions={**predicted, **scoring_versions(data)},
         )
 

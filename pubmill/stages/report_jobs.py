@@ -15,8 +15,7 @@ from pubmill.recipes.tables import (
 )
 from pubmill.specs.fidelity import digest, rows_of
 from pubmill.specs.spec_types import Spec
-from pubmill.stages.all_stages import rules_by_group, stages
-from pubmill.stages.stage import HOUR, TEMPLATES, Needs, Stage, spec_file
+from pubmill.stages.stage import HOUR, TEMPLATES, Needs, Stage, rules_by_group, spec_file, stages
 from pubmill.storage.result_paths import DIAGNOSIS, LOG, RELATIVE, STATE, STATISTICS, Paths
 
 EXAMPLE = Path("docs/example-report.html")
@@ -35,6 +34,10 @@ class ReportStage(Stage):
     def _own(self) -> Paths:
         """Paths of the study's tables, below the results folder."""
         return Paths(study=self._study.study)
+
+    @property
+    def _papers(self) -> set[str]:
+        return {table.partition("/")[0] for table in self._study.tables}
 
     def results(self) -> StudyResults:
         """Return the study and its results."""
@@ -84,19 +87,14 @@ class ReportStage(Stage):
         folder = Path(self._paths.report(self._study.study)).parent
         return Path(os.path.relpath(EXAMPLE, folder)).as_posix()
 
-    def papers(self) -> set[str]:
-        """Return the papers whose tables the study has."""
-        return {table.partition("/")[0] for table in self._study.tables}
-
     def references(self) -> dict[str, Reference]:
         """Return paper -> how to cite it, for the study's papers that a protocol has a `reference` of."""
         protocols = self._specs.protocols.values()
         known = {spec.paper: spec.reference for spec in protocols if spec.paper and spec.reference}
-        return {paper: known[paper] for paper in sorted(self.papers()) if paper in known}
+        return {paper: known[paper] for paper in sorted(self._papers) if paper in known}
 
     def statement_files(self, specs: Path) -> list[str]:
         """Return the spec files with statements on the methods of the papers, and all files of `choices`."""
-        papers = self.papers()
         kinds = ("corpora", "vocabs", "pretraining", "protocols", "datasets", "models")
         known: dict[str, Mapping[str, Spec]] = {kind: getattr(self._specs, kind) for kind in kinds}
         known["tables"] = {**self._specs.tables, **self._specs.fact_tables}
@@ -104,7 +102,7 @@ class ReportStage(Stage):
             spec_file(specs, f"{kind}/{name}.yaml")
             for kind, of_kind in known.items()
             for name, spec in sorted(of_kind.items())
-            if spec.paper in papers and spec.method
+            if spec.paper in self._papers and spec.method
         ] + [spec_file(specs, f"choices/{path.name}") for path in sorted((specs / "choices").glob("*.yaml"))]
 
     def checkpoints(self) -> dict[str, tuple[str, int]]:

@@ -3,11 +3,16 @@ Rules read their inputs, parameters, resources and message from their stage. The
 plan, costs, versions, digests of records and the test that requires new versions are derived from stages."""
 
 from collections.abc import Callable, Collection, Mapping
-from functools import wraps
+from functools import cache, wraps
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, NamedTuple, ParamSpec, TypeVar
 
+import pubmill.stages
+from pubmill import extras
 from pubmill.errors import exit_with_message
+from pubmill.messages.stage_groups import GROUPS, OTHER
 from pubmill.stages.gpus import Gpus, Use
 from pubmill.storage.result_paths import RunKey
 
@@ -252,3 +257,32 @@ def spec_file(specs: Path, below: str) -> str:
     so that moving a checkout together with its results changes no parameter."""
     path = specs.resolve() / below
     return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+
+
+@cache
+def stages() -> dict[str, type[Stage]]:
+    """Return all stages, those of this package and those of the extras that are there, by the names of their
+    rules, ordered by group."""
+    kinds: dict[str, type[Stage]] = {}
+    own = (import_module(f"pubmill.stages.{one.name}") for one in iter_modules(pubmill.stages.__path__))
+    for module in (*own, *extras.modules("_stages")):
+        for kind in vars(module).values():
+            if isinstance(kind, type) and issubclass(kind, Stage) and "name" in vars(kind):
+                assert kinds.setdefault(kind.name, kind) is kind, f"two stages are called {kind.name}"
+    order = list(GROUPS)
+    return dict(sorted(kinds.items(), key=lambda one: order.index(one[1].group)))
+
+
+def requested_reports() -> dict[str, str]:
+    """Return the words by which stages' files beside the report are requested, with the files' endings."""
+    return {word: ending for stage in stages().values() for word, ending in stage.words.items()}
+
+
+def group_of(rule: str) -> str:
+    """Return the group of a rule's stage."""
+    return stages()[rule].group if rule in stages() else OTHER
+
+
+def rules_by_group() -> dict[str, tuple[str, ...]]:
+    """Return group -> its rules."""
+    return {group: tuple(rule for rule in stages() if group_of(rule) == group) for group in GROUPS}

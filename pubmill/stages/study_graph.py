@@ -13,8 +13,7 @@ from pubmill.specs import Specs, TableSpec
 from pubmill.specs.own_settings import own_column
 from pubmill.specs.study import DEMO, Study
 from pubmill.specs.table_specs import ColumnSpec
-from pubmill.stages.all_stages import stages
-from pubmill.stages.availability import Availability
+from pubmill.stages.availability import Availability, Digests, UserFolders
 from pubmill.stages.corpus_jobs import ContaminationStage, Corpora, SelectDocuments
 from pubmill.stages.dataset_jobs import DatasetPageStage, Datasets
 from pubmill.stages.fact_table_jobs import FactTableStage
@@ -26,9 +25,8 @@ from pubmill.stages.record_status import Records
 from pubmill.stages.report_jobs import ContradictionsStage, ReportStage
 from pubmill.stages.run_stages import Runs
 from pubmill.stages.source_jobs import Sources
-from pubmill.stages.stage import GraphPart, Places, Stage, cached
+from pubmill.stages.stage import GraphPart, Places, Stage, cached, stages
 from pubmill.stages.table_jobs import TableStage
-from pubmill.stages.user_folders import Digests, UserFolders
 from pubmill.stages.vocabularies import Vocabularies
 from pubmill.storage.result_paths import paths_of_scale
 

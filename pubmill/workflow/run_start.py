@@ -23,7 +23,7 @@ from pubmill.planning.plan_printing import answer, shown
 from pubmill.planning.required_files import out_of_reach, required_files
 from pubmill.recipes.reading import StoredRecipe
 from pubmill.stages import Graph
-from pubmill.stages.all_stages import stages
+from pubmill.stages.stage import stages
 from pubmill.storage.files import lock, write_json
 
 TRAINING = ("scripts/finetune.py", "scripts/pretrain.py")

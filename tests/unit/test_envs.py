@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pubmill.stages.all_stages import stages
+from pubmill.stages.stage import stages
 from tests.envs import ENVS, closure, dependents, file_of, pins, stale
 from tests.imports import imported, reached
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.stages.all_stages import rules_by_group, stages
+from pubmill.stages.stage import rules_by_group, stages
 from tests import stages as digests
 from tests.rule_commands import commands
 

@@ -16,7 +16,7 @@ from pubmill.metrics.run_manifests import write_manifest
 from pubmill.recipes.tables import TableRecipe
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph, checked_graph
-from pubmill.stages.all_stages import stages
+from pubmill.stages.stage import stages
 from pubmill.storage.checksums import write_predictions
 from pubmill.storage.files import read_json, read_jsonl_gz
 from pubmill.storage.result_paths import RunKey

@@ -3,7 +3,7 @@
 import re
 
 from pubmill.messages.stage_groups import GROUPS, TARGET
-from pubmill.stages.all_stages import group_of
+from pubmill.stages.stage import group_of
 from tests.workflow.conftest import Project
 
 DIAGNOSES = {("convert", "select"), ("convert", "vocabulary")}

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pubmill.cli.run_requests import stand_in
-from pubmill.stages.user_folders import Digests
+from pubmill.stages.availability import Digests
 
 
 def test_a_dry_run_writes_into_copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,9 +12,8 @@ from pubmill.planning.plan import LongestBatch, Plan, Training, hours
 from pubmill.planning.plan_printing import SHOWN_RUNS, print_plan, recipes_as_markdown, shown
 from pubmill.recipes import Architecture
 from pubmill.stages import Graph, costs
-from pubmill.stages.all_stages import stages
 from pubmill.stages.gpus import Gpus
-from pubmill.stages.stage import ASSUMED, Seconds
+from pubmill.stages.stage import ASSUMED, Seconds, stages
 
 GPUS = Gpus({"A": 1e12, "B": 2e12}, {"pretraining": 0.5, "finetuning": 0.25})
 SMALL, BIG = Training("small", 2, 0, 3.6e15, 7.2e15), Training("big", 1000, 3, 3.6e16, 1.44e17)

@@ -11,11 +11,10 @@ from pubmill.optimisers import OPTIMISERS
 from pubmill.specs import LearntVocabSpec, load
 from pubmill.specs.study import Study
 from pubmill.stages import Graph, costs
-from pubmill.stages.all_stages import stages
 from pubmill.stages.costs import TORCH
 from pubmill.stages.gpus import Gpus
 from pubmill.stages.pretrainings import Pretrain
-from pubmill.stages.stage import DAY, DEFAULT_NEEDS, HOUR, Bytes
+from pubmill.stages.stage import DAY, DEFAULT_NEEDS, HOUR, Bytes, stages
 from pubmill.storage.result_paths import RunKey
 
 GPUS = Gpus({"V100": 125e12, "H100": 989e12}, {"pretraining": 0.4, "finetuning": 0.15})

@@ -12,9 +12,8 @@ from pubmill.metrics import METRICS
 from pubmill.specs import Specs
 from pubmill.specs.study import Study, check_study
 from pubmill.stages import Graph, checked_graph
-from pubmill.stages.all_stages import stages
 from pubmill.stages.run_stages import Finetune
-from pubmill.stages.stage import Stage
+from pubmill.stages.stage import Stage, stages
 from pubmill.storage.result_paths import RunKey
 
 RUN = RunKey("blurb", "pubmedbert-base", "bc5-chem", "standard")

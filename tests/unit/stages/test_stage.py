@@ -4,9 +4,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from pubmill.stages import Graph
-from pubmill.stages.all_stages import stages
 from pubmill.stages.corpus_jobs import FindContamination
 from pubmill.stages.dataset_jobs import Convert
+from pubmill.stages.stage import stages
 
 
 def test_programs_are_named_after_their_rules_or_by_a_stage() -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.stages import user_folders as digests
-from pubmill.stages.user_folders import Digests
+from pubmill.stages import availability as digests
+from pubmill.stages.availability import Digests
 
 
 @pytest.fixture

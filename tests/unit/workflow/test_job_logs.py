@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pubmill.workflow.job_logs import READ, latest, reason, slower_methods
+from pubmill.workflow.display import READ, latest, reason, slower_methods
 
 PRETRAINING = (
     "pubmill: step 20/40 (of 40)  loss 6.100  12,000 tokens/s  MFU 3%  1 min left\n"
