@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from pubmill.library.judged_values import judge as judge
     from pubmill.library.judged_values import load_table as load_table
     from pubmill.library.loaded_datasets import load_dataset as load_dataset
-    from pubmill.library.scores import score as score
-    from pubmill.library.scores import score_predictions as score_predictions
+    from pubmill.library.scored_predictions import score as score
+    from pubmill.library.scored_predictions import score_predictions as score_predictions
     from pubmill.library.tagger import Tagger as Tagger
 
 __version__ = "0.1.0"
@@ -29,8 +29,8 @@ _HOMES = {
     "load_table": "library.judged_values",
     "read_jats": "library.document_readers",
     "read_medline": "library.document_readers",
-    "score": "library.scores",
-    "score_predictions": "library.scores",
+    "score": "library.scored_predictions",
+    "score_predictions": "library.scored_predictions",
 }
 """Name of the library -> its module."""
 

@@ -27,13 +27,13 @@ BIO_LABEL = re.compile(r"O|[BI](-\S+)?")
 """A BIO (IOB2) label: `O`, or `B` or `I`, alone or with a type (`B-Disease`)."""
 
 
-class Strict:
+class StrictPart:
     __slots__ = ()
     __pydantic_config__ = FORBID_UNKNOWN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entity(Strict):
+class Entity(StrictPart):
     """A mention: characters `start` to `end` (exclusive) of its example's text; `id` is from the source."""
 
     start: int
@@ -43,7 +43,7 @@ class Entity(Strict):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LabelledSentence(Strict):
+class LabelledSentence(StrictPart):
     """A sentence of a document, as a character span of its text, with its own labels."""
 
     start: int
@@ -52,7 +52,7 @@ class LabelledSentence(Strict):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer(Strict):
+class Answer(StrictPart):
     """An answer text that is in the context from character `start` on."""
 
     text: str
@@ -60,7 +60,7 @@ class Answer(Strict):
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class WordSpan(Strict):
+class WordSpan(StrictPart):
     """A mention as words `first` to `after` (exclusive) of its sentence."""
 
     first: int
@@ -69,7 +69,7 @@ class WordSpan(Strict):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Example(Strict):
+class Example(StrictPart):
     """Base class of all kinds of examples. `id` is unique in its split; `document` is the source's own
     document identifier (a PMID, a note), None if the source does not mark documents."""
 

@@ -194,16 +194,11 @@ def check_is_model_folder(folder: Path) -> None:
     check_folder(folder)
 
 
-def forward(
-    encoder: "PreTrainedModel",
-    ids: Tensor,
-    mask: Tensor,
-    segments: Any,
-    blocks: Sequence[Block] | None = None,
-) -> Tensor:
-    """Return the encodings, inputs x tokens x width; segment ids only for encoders that have them. `blocks`:
-    those that follow one another in a single input, for an encoder that attends in blocks."""
-    further: dict[str, Any] = {} if segments is None else {"token_type_ids": segments}
+def forward(encoder: "PreTrainedModel", inputs: Tensor, blocks: Sequence[Block] | None = None) -> Tensor:
+    """Return the encodings, inputs x tokens x width, of a batch's `inputs`. `blocks`: those that follow one
+    another in a single input, for an encoder that attends in blocks."""
+    ids, mask, *segments = inputs
+    further: dict[str, Any] = {"token_type_ids": segments[0]} if segments else {}
     if blocks:
         first = first_position(encoder)
         positions = [torch.arange(first, first + block.width).repeat(block.inputs) for block in blocks]

@@ -36,12 +36,11 @@ class TaskModel(nn.Module):
 
     def encode(self, inputs: Tensor, blocks: Sequence[Block] | None = None) -> Tensor:
         """Return the encodings (instances x width x size) of a batch's `inputs`, which may be `blocks`."""
-        ids, mask, *segments = inputs
         if self.encoder.dtype == torch.float32:
-            return forward(self.encoder, ids, mask, segments[0] if segments else None, blocks)
+            return forward(self.encoder, inputs, blocks)
         # Autocast would compute norms and residuals of a bfloat16 encoder in float32.
         with torch.autocast(inputs.device.type, enabled=False):
-            return forward(self.encoder, ids, mask, *(segments or [None]))
+            return forward(self.encoder, inputs)
 
     def score(self, encodings: Tensor, batch: Batch) -> Tensor:
         """Return the scores (float32) of the encodings at the batch's places."""

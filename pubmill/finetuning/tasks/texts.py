@@ -72,9 +72,10 @@ def encode_texts(reader: Reader, texts: Sequence[Text], pooling: Pooling = "cls"
         kept_ids = [first.ids[place] for place in kept]
         ids, segments = reader.framed(kept_ids, None if second is None else second.ids[:end])
         before = len((reader.one if second is None else reader.two).before)
-        places, groups = _read_places(pooling, kept, mentions, before, reader.whole(ids))
-        if pooling == "every":
-            places = list(range(len(ids)))
+        if pooling != "every":
+            places, groups = _read_places(pooling, kept, mentions, before, reader.whole(ids))
+        else:
+            places, groups = list(range(len(ids))), None
         number, labels = text.example, text.labels
         instances.append(
             TextInput(example=number, ids=ids, segments=segments, places=places, groups=groups, labels=labels)
@@ -95,7 +96,7 @@ def _read_places(
 ) -> tuple[list[int], list[int] | None]:
     """Return the places that the head reads, and the number of places pooled to each encoding. A mention in a
     text without subwords is read at `whole`, the place that represents the input."""
-    if pooling in ("cls", "every"):
+    if pooling == "cls":
         return [whole], None
     if pooling == "entity-start":
         starts = [mention.marks[0] for mention in mentions if mention.marks]

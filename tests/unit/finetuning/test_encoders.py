@@ -94,13 +94,13 @@ def test_an_encoding_has_the_size_that_the_model_gives() -> None:
     encoder = transformers.OPTModel(
         transformers.OPTConfig(**shape, ffn_dim=8, word_embed_proj_dim=16, max_position_embeddings=16)
     )
-    made = forward(encoder, torch.arange(3, 8)[None], torch.ones(1, 5, dtype=torch.int64), None)
+    made = forward(encoder, torch.stack([torch.arange(3, 8)[None], torch.ones(1, 5, dtype=torch.int64)]))
     assert made.shape[-1] == encoding_size(encoder) == 16
     axial: Any = {"axial_pos_shape": [8, 8], "axial_pos_embds_dim": [16, 16], "attn_layers": ["local"]}
     settings: Any = {"attention_head_size": 16, "max_position_embeddings": 64, "feed_forward_size": 8}
     twice = transformers.ReformerModel(transformers.ReformerConfig(**shape, **axial, **settings))
     assert fixed_width(twice, 10) == 64
-    made = forward(twice, torch.ones(1, 64, dtype=torch.int64), torch.ones(1, 64, dtype=torch.int64), None)
+    made = forward(twice, torch.ones(2, 1, 64, dtype=torch.int64))
     assert made.shape[-1] == encoding_size(twice) == 64
 
 
