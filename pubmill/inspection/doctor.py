@@ -27,8 +27,8 @@ from pubmill.planning.required_files import TIMEOUT, HubModel, at_commit, is_cac
 from pubmill.recipes import models
 from pubmill.specs import DatasetSpec, File
 from pubmill.stages import Graph
-from pubmill.stages.gpus import Gpus
 from pubmill.stages.availability import how_to_bring
+from pubmill.stages.gpus import Gpus
 from pubmill.storage.files import read_json
 from pubmill.storage.model_folders import CONFIG
 from pubmill.storage.release_pins import HUB, PINNED
