@@ -18,7 +18,7 @@ from tests.workflow.planner import Planner
 DEMO, BLURB = "specs/scales/demo.yaml", "specs/protocols/blurb.yaml"
 PUBLISHED, TABLE06 = "specs/tables/gu2020/table06.published.csv", "specs/tables/gu2020/table06.yaml"
 ENTITIES, VOCAB = "pubmill/metrics/entities.py", "specs/vocabs/pubmed-uncased.yaml"
-ENTITY_F1 = 'name="entity_f1",\n        kinds=("tokens", "mentions"),\n        version=1,\n'
+ENTITY_F1 = '"conlleval, seqeval; gu2020 4.1", f1_of(), chooses=f1_of()'
 GRID = "{learning_rate: [2e-3], batch_size: [16], epochs: [1]}, models: [pubmedbert-base]"
 FIRST = (
     "optimisation: {learning_rate: 3e-3}\n      sequence_length: 64\n      batch_size: 32\n      steps: 40\n"
@@ -33,7 +33,7 @@ WEIGHTS = "results/demo/pretraining/pubmedbert-base/step-40/model.safetensors"
 EDITS = {
     "a published value": (PUBLISHED, "bc5-chem,entity_f1,93.33", "bc5-chem,entity_f1,93.34"),
     "a label of a table": (TABLE06, "label: BC5-chem,", "label: BC5 chemicals,"),
-    "the version of a metric": (ENTITIES, ENTITY_F1, ENTITY_F1.replace("1,\n", "2,\n")),
+    "the version of a metric": (ENTITIES, ENTITY_F1, f"{ENTITY_F1}, version=2"),
     "how a protocol aggregates": (BLURB, "aggregate: mean", "aggregate: median"),
     "one seed more on a dataset": (DEMO, "{bc5-chem: 2,", "{bc5-chem: 3,"),
     "one point more in the grid": (DEMO, GRID, GRID.replace("2e-3", "2e-3, 3e-3")),

@@ -95,12 +95,12 @@ def test_a_training_on_a_bad_model_is_a_result_with_a_reason(
     bad: Path, tokens: Path, tmp_path: Path, keeps: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     job = FinetuningJob(TOKENS, bad, tokens, 1, "test", "dev")
-    with pytest.raises(PubmillError, match="the weights lack 1 tensors"):
+    with pytest.raises(PubmillError, match="1 tensors of the encoder are not as config.json"):
         finetune(job)
     outcome = finetune_or_fail(job)
     reason = outcome.report["failed"]
-    assert reason and reason.startswith("my-bert: the weights lack 1 tensors")
-    assert "would fail again: my-bert: the weights" in capsys.readouterr().err
+    assert reason and reason.startswith("my-bert: 1 tensors of the encoder are not as config.json")
+    assert "would fail again: my-bert: 1 tensors" in capsys.readouterr().err
     output, kept = tmp_path / "seed-1.predictions.jsonl.gz", tmp_path / "kept"
     write_outcome(outcome, job, output, kept if keeps else None)
     assert all(line["labels"] is None for line in read_jsonl_gz(output))
