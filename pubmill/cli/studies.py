@@ -13,9 +13,10 @@ from pubmill.messages.installation import root
 from pubmill.messages.progress import report_progress
 from pubmill.messages.wording import unknown
 from pubmill.specs import strict_yaml
+from pubmill.specs.configuration import merged_config
 from pubmill.specs.loading import with_base
 from pubmill.specs.own_settings import OWN_SEARCH, read_choice_option
-from pubmill.specs.study import DEMO, configuration_files, merged_config, study_of_scale
+from pubmill.specs.study import DEMO, configuration_files, study_of_scale
 from pubmill.storage.result_paths import Paths, paths_of_scale
 
 if TYPE_CHECKING:

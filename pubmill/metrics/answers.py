@@ -75,14 +75,14 @@ def score_answers(examples: Sequence[SpanExample], predicted: Sequence[Ranked]) 
     Counts: `examples`, `questions`, `without_gold` (questions).
     """
     columns = {name: [0.0] * len(examples) for name in TOTALS} | {"examples": [1.0] * len(examples)}
+    pairs = list(zip(examples, predicted, strict=True))
     questions: dict[str, list[int]] = {}
     for number, example in enumerate(examples):
         key = f"example {number}" if example.group is None else f"group {example.group}"
         questions.setdefault(key, []).append(number)
     thresholds = []
     for numbers in questions.values():
-        contexts = [(examples[number], predicted[number]) for number in numbers]
-        contribution, threshold = _score_question(contexts)
+        contribution, threshold = _score_question([pairs[number] for number in numbers])
         thresholds.append(threshold)
         for name, value in contribution.items():
             columns[name][numbers[0]] = value

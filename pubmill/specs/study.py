@@ -1,17 +1,14 @@
 """The configuration of a study: which part of the specs, at which scale, and where files are."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import suppress
-from copy import deepcopy
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import Field, ValidationError
 
 from pubmill.errors import PubmillError
-from pubmill.messages.installation import own_settings, root
+from pubmill.messages.installation import root
 from pubmill.messages.progress import report_progress
 from pubmill.messages.wording import counted, unknown
 from pubmill.recipes.problems import dotted_key, nearest_keys, problem_text
@@ -149,42 +146,6 @@ def without_demo(
         lacks = f"{place}: study {merged.get('study')} lacks {', '.join(lacking)}; write it into its file"
         raise PubmillError("\n".join(strange or [f"{lacks} (config.yaml has the demo's alone)"]))
     return merged | {key: fields[key].default for key in left_out}
-
-
-def merged_config(base: Path, overlays: Sequence[str], settings: Sequence[str]) -> dict[str, Any]:
-    """Return Snakemake's configuration: `config.yaml`, the user's settings, `--configfile`, `--config`."""
-    # Imported here, because it takes most of a second, which `pubmill --help` would need too.
-    from snakemake.utils import update_config
-
-    if missing := [overlay for overlay in overlays if not Path(overlay).exists()]:
-        raise PubmillError(f"there is no file {missing[0]}; expected a study, such as studies/gu2020.yaml")
-    overlays = [*map(str, own_settings(base.parent)), *overlays]
-    check_files([base, *overlays])
-    demo, given = strict_yaml.read(base, str(base), []).value, dict[str, Any]()
-    for overlay in overlays:
-        update_config(given, strict_yaml.read(Path(overlay), overlay, []).value)
-    update_config(given, dict(map(parsed_setting, settings)))
-    merged = deepcopy(demo)
-    update_config(merged, given)
-    return without_demo(dict(merged), demo, given.keys(), overlays)
-
-
-def parsed_setting(word: str) -> tuple[str, Any]:
-    """Return the key and value of a word `key=value` after `--config`, as Snakemake reads it: a number, True
-    or False, or YAML whose values are all text."""
-    key, equals, text = word.partition("=")
-    if not equals:
-        raise PubmillError(f"configuration: --config {word}: expected name=value")
-    text = text.strip("'\"")
-    if text in ("", "True", "False"):
-        return key, {"": None, "True": True, "False": False}[text]
-    for number in (int, float):
-        with suppress(ValueError):
-            return key, number(text)
-    try:
-        return key, yaml.load(text, Loader=yaml.BaseLoader)
-    except yaml.YAMLError:
-        return key, text
 
 
 def check_study(

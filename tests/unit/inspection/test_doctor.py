@@ -25,7 +25,8 @@ from pubmill.inspection.doctor import (
 )
 from pubmill.messages import commands
 from pubmill.specs import File
-from pubmill.specs.study import check_study, merged_config
+from pubmill.specs.configuration import merged_config
+from pubmill.specs.study import check_study
 from pubmill.stages import Graph
 from pubmill.stages.gpus import Gpus
 from pubmill.storage.files import write_json

@@ -8,8 +8,9 @@ from pubmill import specs
 from pubmill.errors import PubmillError
 from pubmill.recipes.models import LocalWeights, TrainingStart
 from pubmill.specs import LearntVocabSpec, Specs
+from pubmill.specs.configuration import merged_config
 from pubmill.specs.loading import with_base
-from pubmill.specs.study import check_study, merged_config
+from pubmill.specs.study import check_study
 from tests.unit.specs.toy_mistakes import check_mistakes, mistakes, replace
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.specs import strict_yaml
-from pubmill.specs.study import merged_config
+from pubmill.specs.configuration import merged_config
 
 
 def faults(path: Path, content: bytes) -> list[str]:
