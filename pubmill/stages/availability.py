@@ -1,5 +1,6 @@
 """Why datasets, models and cells of tables are not run in a study: users supply files that need an
-application, a mirror may hold only some of the public ones, and a study requests part of its tables."""
+application, a mirror may hold only some of the public ones, and a study requests part of its tables. With
+the folders that users name in `local_files`, and the digests of the files in them."""
 
 import json
 import os

@@ -79,9 +79,17 @@ def with_whole_prompt(recipe: AskRecipe, file: Path | None) -> AskRecipe:
 
 
 def ask_dataset(
-    recipe: AskRecipe, dataset: Path, store: Path, requests_file: Path, *, server: ChatServer, at_once: int,
-    budget: Budget = UNLIMITED, price: Price | None = None, licence: str | None = None,
-) -> tuple[AskedRecord, int]:  # fmt: skip
+    recipe: AskRecipe,
+    dataset: Path,
+    store: Path,
+    requests_file: Path,
+    *,
+    server: ChatServer,
+    at_once: int,
+    budget: Budget = UNLIMITED,
+    price: Price | None = None,
+    licence: str | None = None,
+) -> tuple[AskedRecord, int]:
     """Request the answers that the file `store` lacks; return the record of all its answers, and how many
     examples have none because the budget is spent. `requests_file` (.jsonl.gz) gets all requests. `at_once`:
     number of concurrent requests; `licence`: why a third party's server may get text of a credentialed
