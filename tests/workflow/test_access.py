@@ -174,7 +174,7 @@ def damaged(path: Path, damage: Callable[[bytes], bytes]) -> bytes:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("damage", [cut, scrambled])
+@pytest.mark.parametrize("damage", [cut, pytest.param(scrambled, marks=pytest.mark.weekly)])
 def test_damaged_files_of_the_miniature_world_show_no_text(
     project: Project, root: Path, world: Path, tmp_path: Path, damage: Callable[[bytes], bytes]
 ) -> None:

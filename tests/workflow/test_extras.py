@@ -77,6 +77,7 @@ def test_tests_of_the_core_import_no_extra(root: Path) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.weekly
 @pytest.mark.parametrize("name", NAMES)
 def test_the_graph_is_built_without_an_extra(root: Path, world: Path, tmp_path: Path, name: str) -> None:
     targets = run(project_without(root, world, tmp_path, [name]), "-c", GRAPH)

@@ -78,13 +78,12 @@ def test_a_pretraining_that_outlives_snakemake_is_waited_for(
 
 
 @pytest.mark.long
+@pytest.mark.weekly
 @pytest.mark.parametrize(
     "half_done",
     [
-        pytest.param(
-            "results/demo/sources/*/**/*", id="as the first downloads begin", marks=pytest.mark.weekly
-        ),
-        pytest.param("results/demo/corpora/parsed/*/.pubmed*.tmp", id="parsing", marks=pytest.mark.weekly),
+        pytest.param("results/demo/sources/*/**/*", id="as the first downloads begin"),
+        pytest.param("results/demo/corpora/parsed/*/.pubmed*.tmp", id="parsing"),
         pytest.param(TOKENS.replace("/pubmed-uncased", "/.pubmed-uncased.*.tmp"), id="packing"),
     ],
 )

@@ -66,8 +66,8 @@ SHELL = r"make |cp |printf |\.venv/bin/pre-commit |\.venv/bin/python -m pytest"
 """Commands for the shell: `make` with -n, pytest with --collect-only."""
 LONG = r"pubmill (plan|mirror) \w+$|corpora/shin2020/|full/tables/|run gu2020 (?!results)|--model \S+( -n)?$"
 """Commands that build the graph of a whole study or table, or of a PubMed corpus: run by the long test."""
-
-
+ALIKE = r" --profile \S+| --set-resources \S+| -n\b| --quiet( progress)?"
+"""Of commands that differ only in these, one is run."""
 PLANS = ("run", "table", "demo", "explain", "list")
 """Verbs that are run whole, with `-n` where they would run jobs."""
 TYPED = "import sys\nfrom pubmill.cli import main\nsys.argv[0] = 'pubmill'\nmain()\n"
@@ -241,8 +241,9 @@ def test_commands_in_messages_have_a_verb_and_its_options(place: str, words: lis
 
 @pytest.mark.long
 def test_every_plan_of_documents_and_comments_works(clone: Path, python: str) -> None:
+    """Of those that differ only in profile, resources or -n, one."""
     plans = {
-        one.text: dry_run(one.text, python)
+        re.sub(ALIKE, "", words_of(one.text)): dry_run(one.text, python)
         for one in documented()
         if not untried(one.text) and not re.search(LONG, words_of(one.text))
         if is_snakemake(one.text) or (verb_of(one.text) or [""])[0] in PLANS
@@ -311,10 +312,9 @@ def test_no_command_is_printed_in_another_form() -> None:
 @pytest.mark.long
 @pytest.mark.weekly
 def test_commands_for_whole_studies_work(clone: Path, python: str) -> None:
-    """Build their graphs; of those that differ only in profile, resources or -n, only one."""
-    alike = r" --profile \S+| --set-resources \S+| -n\b| --quiet progress"
+    """Build their graphs."""
     whole = {
-        re.sub(alike, "", words_of(one.text)): one.text
+        re.sub(ALIKE, "", words_of(one.text)): one.text
         for one in documented()
         if not untried(one.text) and (is_snakemake(one.text) or re.search(LONG, words_of(one.text)))
     }

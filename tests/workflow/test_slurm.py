@@ -247,8 +247,8 @@ TOGETHER |= {
     for name, (line, error) in LACKING.items()
 }
 """Cases that leave the cluster as it is, so that each can wait while others run."""
-ALIKE = ("recipes changed", "a lacking type", "a lacking GPUs")
-"""Beginnings of the names of cases that are much like another one."""
+ALIKE = ("recipes changed", "code changed", "a lacking type", "a lacking GPUs")
+"""Beginnings of the names of cases that are much like another one, or like one without Slurm."""
 
 
 @pytest.fixture(scope="module")
