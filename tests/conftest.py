@@ -21,18 +21,14 @@ settings.load_profile("untimed")
 LONGEST = tuple(
     f"tests/{name}.py"
     for name in (
-        "workflow/test_slurm", "workflow/test_demo", "gpu/test_rehearsal", "workflow/test_printed_commands",
-        "workflow/test_extras", "acceptance/test_pmc_real", "workflow/test_elsewhere", "workflow/test_kills",
-        "unit/test_attacks", "workflow/test_finetuning", "gpu/test_budgets", "workflow/test_tutorial",
-        "unit/pretraining/test_distributed", "unit/tables/test_full_tables", "acceptance/test_tokens_real",
-        "gpu/test_finetuning_budgets", "workflow/test_access", "unit/pretraining/test_learners",
-        "workflow/test_pretraining", "unit/statistics/test_document_evidence",
-        "unit/workflow/test_unmade_jobs", "gpu/test_traces", "workflow/test_wheel",
-        "acceptance/test_relations_real", "unit/pretraining/test_engine", "unit/pretraining/test_methods",
-        "workflow/test_reruns",
-        "unit/finetuning/test_texts", "unit/finetuning/test_seeds",
-        "unit/report/test_report_browser",
-        "unit/pretraining/test_unpadded", "unit/finetuning/test_relations", "unit/finetuning/test_tokens",
+        "workflow/test_demo", "workflow/test_slurm", "gpu/test_rehearsal", "workflow/test_printed_commands",
+        "workflow/test_finetuning", "gpu/test_traces", "workflow/test_wheel", "workflow/test_tutorial",
+        "workflow/test_pretraining", "workflow/test_kills", "unit/test_attacks", "acceptance/test_pmc_real",
+        "workflow/test_access", "unit/pretraining/test_distributed", "workflow/test_tasks_beyond",
+        "workflow/test_extras", "acceptance/test_tokens_real", "acceptance/test_relations_real",
+        "workflow/test_reruns", "workflow/test_archive", "workflow/test_found_records",
+        "unit/report/test_report_browser", "unit/pretraining/test_engine", "unit/pretraining/test_learners",
+        "unit/finetuning/test_texts", "unit/finetuning/test_seeds", "unit/finetuning/test_tokens",
     )
 )  # fmt: skip
 """Files that start first, so that none of them is alone at the end while other cores are idle."""
