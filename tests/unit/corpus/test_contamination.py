@@ -1,10 +1,7 @@
 """Texts of datasets in a corpus: found by PMID and by words, reported without their text, and excluded."""
 
 import hashlib
-import json
 import random
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +29,6 @@ from pubmill.corpus.statistics import PART, select
 from pubmill.errors import PubmillError
 from pubmill.recipes.corpora import EvaluatedDataset, SelectionRecipe
 from pubmill.storage.files import read_json, write_jsonl_gz
-from pubmill.storage.parquet import access_of_parts
 
 
 @pytest.mark.parametrize(
@@ -219,28 +215,3 @@ def test_other_indexes_are_refused_and_one_of_nothing_finds_nothing(index: Path,
         EvaluationTexts(part(tmp_path / "a.parquet"))
     assert write_index(tmp_path / "i.parquet", [], tmp_path) == 0
     assert EvaluationTexts(tmp_path / "i.parquet").matches("1", SENTENCE) == []
-
-
-def test_the_index_of_licensed_data_and_what_it_finds_are_private(tmp_path: Path) -> None:
-    access = "credentialed"
-    text = " ".join(words(1))
-    write_jsonl_gz(tmp_path / "datasets/a/test.jsonl.gz", [example("secret-1", text)])
-    (tmp_path / "datasets/a/card.json").write_text(json.dumps({"access": access}))
-    made = part(tmp_path / "part-0000.parquet", ("1", "", text))
-    recipe = {"datasets": [{"dataset": "a", "splits": ["test"], "pmids": False}]}
-    index, output = tmp_path / "index.parquet", tmp_path / "output.json"
-    found, block = tmp_path / "found/part-0000.json", tmp_path / "found/blocks/s/a.json"
-    programs = {
-        "index_evaluation_texts": ["--datasets", tmp_path / "datasets", "--output", index,
-                                   "--recipe", json.dumps(recipe)],
-        "find_contamination": ["--parts", made, "--index", index, "--folder", found.parent,
-                               "--output", block],
-        "contamination": ["--corpus", "c", "--index", index, "--found", found.parent, "--parts", 1,
-                          "--output", output],
-    }  # fmt: skip
-    for name, arguments in programs.items():
-        subprocess.run(
-            [sys.executable, "-m", "pubmill.job", name, *map(str, arguments)], check=True, umask=0o022
-        )
-    assert access_of_parts([index]) == access
-    assert {path.stat().st_mode & 0o777 for path in (index, found, block, output)} == {0o600}

@@ -112,7 +112,7 @@ def made(
     return totals(folder, parts), ids
 
 
-@settings(max_examples=10)
+@settings(max_examples=5)
 @given(documents=st.lists(DOCUMENT, max_size=25), selection=SELECTION, cut=st.integers(0, 25))
 def test_counts_add_up_however_the_documents_are_divided(
     tmp_path_factory: pytest.TempPathFactory, documents: list[Document], selection: SelectionRecipe, cut: int

@@ -135,7 +135,7 @@ days = st.sampled_from(["2025-01-01", "2025-01-02", ""])
 rows = st.lists(st.tuples(st.integers(1, 5), days, st.integers(1, 2), st.booleans()), max_size=8)
 
 
-@settings(max_examples=8)
+@settings(max_examples=4)
 @given(old=st.lists(rows, min_size=1, max_size=2), new=st.lists(rows, min_size=1, max_size=3))
 def test_locked_documents_are_exact_changed_or_gone(
     tmp_path_factory: pytest.TempPathFactory, old: list[list[Any]], new: list[list[Any]]

@@ -19,6 +19,7 @@ from pubmill.corpus import medline
 from pubmill.corpus.medline import file_order, read_medline
 from pubmill.corpus.shards import Document, joined, read_shard, read_source, write_shard
 from pubmill.errors import PubmillError
+from tests.unit.programs import start
 
 HEAD = (
     '<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE PubmedArticleSet PUBLIC '
@@ -41,7 +42,7 @@ def articles(*citations: str) -> str:
 
 def write(folder: Path, content: str, head: str = HEAD, root: str = "PubmedArticleSet") -> Path:
     path = folder / "pubmed26n0001.xml.gz"
-    path.write_bytes(gzip.compress(f"{head}<{root}>\n{content}\n</{root}>\n".encode()))
+    path.write_bytes(gzip.compress(f"{head}<{root}>\n{content}\n</{root.split()[0]}>\n".encode()))
     return path
 
 
@@ -117,9 +118,8 @@ def test_truncated_damaged_and_other_files_are_refused(tmp_path: Path) -> None:
     refused(path, "truncated or damaged gzip (it is empty) after line 0", "download it again")
 
 
-@pytest.mark.parametrize("address", ["http://dtd.nlm.nih.gov/a.dtd", "https://dtd.nlm.nih.gov/a.dtd"])
-def test_the_named_dtd_is_not_looked_for(tmp_path: Path, address: str) -> None:
-    head = f'<?xml version="1.0"?>\n<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD X//EN" "{address}">'
+def test_the_named_dtd_is_not_looked_for(tmp_path: Path) -> None:
+    head = '<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD X//EN" "http://dtd.nlm.nih.gov/a.dtd">'
     assert len(read(tmp_path, articles(citation(1)), head=head)) == 1
 
 
@@ -196,10 +196,7 @@ def test_entities_declared_in_a_local_dtd_are_not_fetched(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("root", ["articles", "PubmedArticleSet xmlns='urn:x'"])
 def test_wrong_root(tmp_path: Path, root: str) -> None:
-    path = write(tmp_path, articles(citation(1)))
-    content = gzip.decompress(path.read_bytes()).decode().replace("<PubmedArticleSet>", f"<{root}>")
-    path.write_bytes(gzip.compress(content.replace("</PubmedArticleSet>", f"</{root.split()[0]}>").encode()))
-    refused(path, "not one of PubMed's citation files")
+    refused(write(tmp_path, articles(citation(1)), root=root), "not one of PubMed's citation files")
 
 
 def test_shard_holds_what_was_read(tmp_path: Path) -> None:
@@ -216,39 +213,44 @@ def test_shard_holds_what_was_read(tmp_path: Path) -> None:
     assert table["deleted"].to_pylist() == [False, False, True]
 
 
-def command(folder: Path, *sources: Path) -> list[str]:
+def arguments(folder: Path, *sources: Path) -> list[str]:
     recipe = '{"source": "pubmed", "kind": "pubmed"}'
-    program = [sys.executable, "-m", "pubmill.job", "parse", "--recipe", recipe]
     folders = ["--folder", str(folder), "--output", str(folder / "blocks/b.json")]
-    return [*program, *folders, "--files", *map(str, sources)]
+    return ["parse", "--recipe", recipe, *folders, "--files", *map(str, sources)]
+
+
+JOB = [sys.executable, "-m", "pubmill.job"]
 
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     text = " ".join(hashlib.sha256(bytes([n])).hexdigest() for n in range(40))
-    made = (f"<Abstract><AbstractText>{n} {text}</AbstractText></Abstract>" for n in range(1, 6_000))
+    made = (f"<Abstract><AbstractText>{n} {text}</AbstractText></Abstract>" for n in range(3_000))
     content = articles(*(citation(n, abstract) for n, abstract in enumerate(made, 1)))
     return write(tmp_path_factory.mktemp("large"), content)
 
 
-def test_a_killed_block_goes_on_where_it_was_and_gives_the_same_bytes(tmp_path: Path, large: Path) -> None:
+def test_a_killed_block_goes_on_where_it_was_and_gives_the_same_bytes(
+    tmp_path: Path, large: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     second, third = (large.with_name(f"pubmed26n000{number}.xml.gz") for number in (2, 3))
     for copy in (second, third):
         copy.write_bytes(large.read_bytes())
     names = ["pubmed26n0001.parquet", "pubmed26n0002.parquet"]
     whole, folder = tmp_path / "whole", tmp_path / "killed"
-    subprocess.run(command(whole, large, second), check=True)
-    job = subprocess.Popen(command(folder, large, second))
+    start(*arguments(whole, large, second))
+    job = subprocess.Popen([*JOB, *arguments(folder, large, second)])
     while job.poll() is None and not list(folder.glob(f".{names[1]}.*.tmp")):
         time.sleep(0.001)
     os.kill(job.pid, signal.SIGKILL)
     assert job.wait() == -signal.SIGKILL
     assert [path.name for path in folder.glob("[!.]*")] == names[:1]
     first = (folder / names[0]).stat()
-    subprocess.run(command(folder, large, second), check=True)
+    start(*arguments(folder, large, second))
     assert all((folder / name).read_bytes() == (whole / name).read_bytes() for name in names)
-    more = subprocess.run(command(folder, large, second, third), check=True, capture_output=True, text=True)
-    assert "1 of 3 made" in more.stdout and (folder / names[0]).stat() == first
+    capsys.readouterr()
+    start(*arguments(folder, large, second, third))
+    assert "1 of 3 made" in capsys.readouterr().out and (folder / names[0]).stat() == first
 
 
 def test_a_disk_that_takes_no_more(tmp_path: Path, large: Path) -> None:
@@ -257,7 +259,9 @@ def test_a_disk_that_takes_no_more(tmp_path: Path, large: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 
     folder = tmp_path / "out"
-    job = subprocess.run(command(folder, large), preexec_fn=limit, stderr=subprocess.PIPE, text=True)
+    job = subprocess.run(
+        [*JOB, *arguments(folder, large)], preexec_fn=limit, stderr=subprocess.PIPE, text=True
+    )
     assert job.returncode == 1
     assert job.stderr.startswith(f"pubmill: error: cannot write {folder / 'pubmed26n0001.parquet'}")
     assert list(folder.iterdir()) == []

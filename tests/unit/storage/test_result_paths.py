@@ -153,20 +153,3 @@ def test_only_one_module_spells_paths_of_results(root: Path) -> None:
     found = {name: spelled(path.read_text(encoding="utf-8")) for name, path in files.items()}
     wrong = {name for name, texts in found.items() if texts and not name.startswith("pubmill/extras/")}
     assert wrong - OTHERS == OWN
-
-
-@pytest.mark.parametrize(
-    ("code", "is_found"),
-    [
-        ('path = f"runs/{protocol}/{model}"', True),
-        ('path = f"{folder}/final/seed-{seed}.json"', True),
-        ('path = f"{name}.predictions.jsonl.gz"', True),
-        ('path = f"{self.results}/corpora/{corpus}"', True),
-        ('path = f"results/{self.recipe.scale}/{RELATIVE.report(study)}"', True),
-        ('"""Files in runs/PROTOCOL."""', False),
-        ('path = f"specs/models/{m}.yaml"', False),
-        ('f"tables/{name}.published.csv"', False),
-    ],
-)
-def test_a_path_spelled_by_hand_is_found(code: str, is_found: bool) -> None:
-    assert bool(spelled(code)) is is_found
