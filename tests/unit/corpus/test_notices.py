@@ -8,7 +8,7 @@ import pytest
 
 from pubmill.corpus.jats import JatsReader
 from pubmill.corpus.medline import read_medline
-from pubmill.corpus.notices import MARKS, documents_in, flags_of, listed_corrections, notices_of
+from pubmill.corpus.notices import MARKS, documents_in, flags_of, notices_of
 from pubmill.corpus.pubmed_parser_reading import ArticleReader, read_medline_with_pubmed_parser
 from pubmill.corpus.shards import Document, read_shard, write_shard
 from pubmill.errors import PubmillError
@@ -72,16 +72,24 @@ def test_either_mark_is_enough(tmp_path: Path, types: str, kind: str, flag: str 
     assert found.flags == ((flag,) if flag else ())
 
 
-def test_lists_in_an_unusual_form_are_read_from_the_tree(tmp_path: Path) -> None:
-    assert listed_corrections(CORRECTIONS.encode()) == EXPECTED
-    assert listed_corrections(b" \r\n\t") == ()
-    only_cited = b'<CommentsCorrections RefType="Cites"><RefSource>K</RefSource></CommentsCorrections>'
-    assert listed_corrections(only_cited + b"\n") == ()
-    assert listed_corrections(only_cited + b"x") is None
-    assert listed_corrections(only_cited.replace(b"<RefSource>", b"<!-- c --><RefSource>")) is None
-    unusual = CORRECTIONS.replace("<Note>x</Note>", "<Other><PMID>9</PMID></Other>")
-    (found,) = read_medline(pubmed_file(tmp_path, corrections=unusual))
+@pytest.mark.parametrize(
+    ("usual", "unusual"),
+    [
+        ("<Note>x</Note>", "<Other><PMID>9</PMID></Other>"), ("\n", "text \r\n\t"),
+        ("<RefSource>K", "<!-- c --><RefSource>K"),
+    ],
+)  # fmt: skip
+def test_lists_in_an_unusual_form_are_read_from_the_tree(tmp_path: Path, usual: str, unusual: str) -> None:
+    assert usual in CORRECTIONS
+    (found,) = read_medline(pubmed_file(tmp_path, corrections=CORRECTIONS.replace(usual, unusual)))
     assert found.corrections == EXPECTED
+
+
+def test_a_list_of_references_has_no_corrections(tmp_path: Path) -> None:
+    cited = '<CommentsCorrections RefType="Cites"><RefSource>K</RefSource></CommentsCorrections>'
+    for listed in (cited, " \r\n\t"):
+        (found,) = read_medline(pubmed_file(tmp_path, corrections=listed))
+        assert found.corrections == ()
 
 
 def test_articles_have_their_notices() -> None:

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pubmill.corpus import shards
-from pubmill.corpus.shards import Document, read_shard, single_spaced, write_shard
+from pubmill.corpus.shards import Document, read_shard, write_shard
 from pubmill.corpus.statistics import PART, write_manifest
 from pubmill.storage.parquet import parquet_writer
 
@@ -29,17 +29,6 @@ def test_row_groups_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert list(read_shard(tmp_path / "a")) == list(enumerate(documents))
     assert write_shard(tmp_path / "a", [], source="s", file="f", order=3) == (0, 0)
     assert list(read_shard(tmp_path / "a")) == []
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("a  b", "a b"), ("a\nb", "a b"), ("a\tb", "a b"), ("a\rb", "a b"), (" a ", "a"), ("\n", ""),
-        ("a\u00a0\u2003b", "a\u00a0\u2003b"), ("a b", "a b"), ("\u00a0a", "\u00a0a"),
-    ],
-)  # fmt: skip
-def test_only_line_breaks_and_runs_of_plain_spaces_become_one_space(text: str, expected: str) -> None:
-    assert single_spaced(text) == expected
 
 
 def test_rows_of_a_manifest_count_through_a_part_of_any_size(tmp_path: Path) -> None:
