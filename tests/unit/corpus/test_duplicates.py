@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rensa import RMinHash
 
-from pubmill.corpus.duplicates import write_duplicates
-from pubmill.corpus.fingerprints import BANDS, HASHES, SEED, SHINGLE, SIMILAR, digest, sketch
+from pubmill.corpus.duplicates import BANDS, HASHES, SEED, SHINGLE, SIMILAR, digest, sketch, write_duplicates
 from pubmill.corpus.shards import Document
 from pubmill.corpus.statistics import select
 from pubmill.errors import PubmillError

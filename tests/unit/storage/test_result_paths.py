@@ -9,14 +9,17 @@ from hypothesis import strategies as st
 
 from pubmill.errors import PubmillError
 from pubmill.storage.name_patterns import SPEC
-from pubmill.storage.names_in_paths import RunPath, choice_of, names_in, run_of
 from pubmill.storage.result_paths import (
     RELATIVE,
     ChoiceKey,
     Paths,
     RunKey,
+    RunPath,
+    choice_of,
     manifest_of,
+    names_in,
     part_name,
+    run_of,
     shard_name,
 )
 
@@ -136,8 +139,8 @@ def spelled(code: str) -> list[str]:
     return [one for one in texts if " " not in one and not one.endswith(PUBLISHED) and SPELLED.search(one)]
 
 
-OWN = {"pubmill/storage/result_paths.py", "pubmill/storage/names_in_paths.py"}
-"""The module that spells paths, and the one that takes them apart."""
+OWN = {"pubmill/storage/result_paths.py"}
+"""The module that spells paths."""
 OTHERS = {
     "pubmill/inspection/explain/table_statements.py", "pubmill/cli/studies.py",
     "pubmill/stages/pretrainings.py", "pubmill/cli/new_command.py",
