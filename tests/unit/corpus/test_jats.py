@@ -234,20 +234,6 @@ def test_nested_sections_and_their_titles() -> None:
 
 
 @pytest.mark.parametrize(
-    ("abstracts", "text"),
-    [
-        ("<abstract abstract-type='graphical'><p>g</p></abstract><abstract><p>a</p></abstract>", "a"),
-        ("<abstract><p>a</p></abstract><abstract><p>b</p></abstract><trans-abstract/>", "a b"),
-        ("<abstract abstract-type='toc'/><abstract abstract-type='short'><p>s</p></abstract>", "s"),
-        ("<abstract abstract-type='graphical'><p>g</p></abstract>", ""),
-        ("", ""),
-    ],
-)
-def test_of_several_abstracts(abstracts: str, text: str) -> None:
-    assert " ".join(part for _, part in read(article("<p>x</p>", abstracts)).sections) == text
-
-
-@pytest.mark.parametrize(
     "back",
     [
         "<back><p>no</p></back>",

@@ -10,14 +10,13 @@ import sys
 import time
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pubmill.corpus import medline
 from pubmill.corpus.medline import file_order, read_medline
-from pubmill.corpus.shards import Document, joined, read_shard, read_source, write_shard
+from pubmill.corpus.shards import Document, joined, write_shard
 from pubmill.errors import PubmillError
 from tests.unit.programs import start
 
@@ -53,24 +52,6 @@ def read(folder: Path, content: str, **options: str) -> list[Document]:
 def abstract(folder: Path, content: str) -> tuple[tuple[str, str], ...]:
     (document,) = read(folder, articles(citation(1, f"<Abstract>{content}</Abstract>")))
     return document.sections
-
-
-def test_empty_sections_and_copyright_are_no_text_and_unicode_spaces_stay(tmp_path: Path) -> None:
-    assert abstract(tmp_path, "<AbstractText> 10\u2009000\u00a0mg </AbstractText>") == (
-        ("", "10\u2009000\u00a0mg"),
-    )
-    assert abstract(tmp_path, "<AbstractText Label='AIM'> </AbstractText><AbstractText/>") == ()
-    assert abstract(tmp_path, "<CopyrightInformation>(c)</CopyrightInformation>") == ()
-
-
-def test_deletions_follow_the_citations_and_dates_stay_as_given(tmp_path: Path) -> None:
-    tail = "<DeleteCitation><PMID Version='1'>3</PMID>\n<PMID Version='2'>4</PMID></DeleteCitation>"
-    rows = read(tmp_path, articles(citation(1)) + tail)
-    assert [(row.id, row.version, row.deleted) for row in rows] == [
-        ("pmid:1", 1, False), ("pmid:3", 1, True), ("pmid:4", 2, True),
-    ]  # fmt: skip
-    (row,) = read(tmp_path, articles(citation(1).replace("<Day>09</Day>", "")))
-    assert row.date == "2026-01"
 
 
 @settings(max_examples=40)
@@ -197,20 +178,6 @@ def test_entities_declared_in_a_local_dtd_are_not_fetched(tmp_path: Path) -> Non
 @pytest.mark.parametrize("root", ["articles", "PubmedArticleSet xmlns='urn:x'"])
 def test_wrong_root(tmp_path: Path, root: str) -> None:
     refused(write(tmp_path, articles(citation(1)), root=root), "not one of PubMed's citation files")
-
-
-def test_shard_holds_what_was_read(tmp_path: Path) -> None:
-    deletion = "<DeleteCitation><PMID Version='1'>9</PMID></DeleteCitation>"
-    path = write(tmp_path, articles(citation(1), citation(2)) + deletion)
-    shard = tmp_path / "s.parquet"
-    write_shard(shard, read_medline(path), source="pubmed", file=path.name, order=file_order(path))
-    rows = list(read_medline(path))
-    assert [row for _, row in read_shard(shard)] == rows[:2]
-    assert read_source(shard) == ("pubmed", 2, 1)
-    table = pq.read_table(shard)
-    assert table["order"].to_pylist() == [260001] * 3
-    assert table["position"].to_pylist() == [0, 1, 2]
-    assert table["deleted"].to_pylist() == [False, False, True]
 
 
 def arguments(folder: Path, *sources: Path) -> list[str]:

@@ -96,15 +96,6 @@ def test_unicode_is_kept_in_its_form(tmp_path: Path, form: Any) -> None:
     assert found == (("", text), ("", special))
 
 
-def test_pmids_of_comments_and_references_are_not_the_citations(tmp_path: Path) -> None:
-    refers = (
-        "<CommentsCorrectionsList><CommentsCorrections RefType='ErratumIn'><PMID Version='3'>77</PMID>"
-        "</CommentsCorrections></CommentsCorrectionsList></MedlineCitation>"
-    )
-    (document,) = read(tmp_path, articles(citation(1).replace("</MedlineCitation>", refers)))
-    assert (document.id, document.version) == ("pmid:1", 1)
-
-
 def test_a_book_is_a_row_without_text_that_selections_leave_out_and_count(tmp_path: Path) -> None:
     book = (
         "<PubmedBookArticle><BookDocument><PMID Version='2'>8</PMID><Abstract><AbstractText>no</AbstractText>"

@@ -87,18 +87,17 @@ def test_statistics_that_do_not_add_up(tmp_path: Path) -> None:
         total(statistics, write_manifest(tmp_path / "manifest.parquet", parts))
 
 
-def test_other_shards_and_files_are_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("shard", "index", "message"),
+    [
+        ("shard-0.parquet", 1, "made from other shards"),
+        ("part-0000.parquet", 0, "not a parsed shard"),
+        ("no.parquet", 0, "does not exist"),
+    ],
+)
+def test_other_shards_and_files_are_refused(tmp_path: Path, shard: str, index: int, message: str) -> None:
     corpus(tmp_path)
-    with pytest.raises(PubmillError, match="made from other shards"):
-        select(
-            tmp_path / "shard-0.parquet", 1, tmp_path / "latest.parquet", SelectionRecipe(),
-            tmp_path / "x.parquet", tmp_path / "x.json",
-        )  # fmt: skip
-    assert not (tmp_path / "x.parquet").exists()
-    corpus(tmp_path)
-    for path, word in (("part-0000.parquet", "not a parsed shard"), ("no.parquet", "does not exist")):
-        with pytest.raises(PubmillError, match=word):
-            select(
-                tmp_path / path, 0, tmp_path / "latest.parquet", SelectionRecipe(),
-                tmp_path / "x.parquet", tmp_path / "x.json",
-            )  # fmt: skip
+    latest, part, statistics = (tmp_path / name for name in ("latest.parquet", "x.parquet", "x.json"))
+    with pytest.raises(PubmillError, match=message):
+        select(tmp_path / shard, index, latest, SelectionRecipe(), part, statistics)
+    assert not part.exists()
