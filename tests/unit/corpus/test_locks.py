@@ -49,7 +49,7 @@ def build(folder: Path, year: int, files: list[list[Document]], lock: Path | Non
     else:
         write_latest(latest, shards, ranks)
     found = totals(folder, select_parts(folder, shards, SelectionRecipe(min_words=3)))
-    write_lock(folder / "corpus.lock", folder / "manifest.parquet", FILES)
+    assert write_lock(folder / "corpus.lock", folder / "manifest.parquet", FILES) == found["documents"]
     rejected: dict[str, int] = found["rejected"]
     return rejected
 

@@ -80,12 +80,6 @@ def test_paths_name_their_specs(one: str, two: str, three: str, four: str, numbe
     assert {path: list(names_in(path)) for path in expected} == expected
 
 
-@settings(max_examples=30)
-@given(RESULTS, st.sampled_from(["tables/a/gu2020-table06.html", "models/bert/config.json"]))
-def test_a_path_below_the_results_is_found_again(results: str, below: str) -> None:
-    assert Paths(results).below(Paths(results).at(below)) == below
-
-
 def test_other_paths_are_no_records_and_no_choices() -> None:
     below = "runs/p/m/d/s/final"
     for path in ("seed-1.json", f"{below}/seed-x.json", f"{below}/1.json", "p/m/d/s/trials/seed-1.json"):
