@@ -55,7 +55,7 @@ TRIALS = {
 
 
 def part(lexicon: Lexicon, seed: int) -> Files:
-    files = {}
+    files: Files = {}
     sizes = {"1.1": {"train": 40, "dev": 14}, "2.0": {"train": 44, "dev": 15}}
     for number, (version, splits) in enumerate(sizes.items()):
         files |= _squad(version, splits, lexicon, seed + 10 * number)

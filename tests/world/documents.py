@@ -26,7 +26,7 @@ _PUBMEDQA = f"{_RAW}/pubmedqa/pubmedqa/1cbae8e92f72f20c8d3747cbb3bf5bc53554d997/
 
 
 def part(lexicon: Lexicon, seed: int) -> Files:
-    files = {}
+    files: Files = {}
     for number, make in enumerate((_gad, _eu_adr, _biosses, _hoc, _pubmedqa)):
         files |= make(lexicon, Dice(seed + number))
     return files
@@ -242,7 +242,7 @@ def _pubmedqa(lexicon: Lexicon, dice: Dice) -> Files:
     decisions = [decision for decision, number in _DECIDED.items() for _ in range(number)]
     decisions = dice.sample(decisions, len(decisions))
     questions = {str(85_000_003 + 11 * n): _question(dice, lexicon, one) for n, one in enumerate(decisions)}
-    chance, test = Random(0), {}
+    chance, test = Random(0), dict[str, str]()
     for decision, number in _DECIDED.items():
         pmids = [pmid for pmid, one in zip(questions, decisions, strict=True) if one == decision]
         chance.shuffle(pmids)

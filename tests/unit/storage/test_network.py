@@ -175,8 +175,7 @@ def test_attempts_that_bring_something_begin_anew(sleeps: list[float], tmp_path:
         talk.head("206 Partial" if talk.range else "200 OK", *headers, content_range)
         talk.raw(SHORT[talk.start : end])
 
-    with serving(answers(status("503 No"), status("503 No"), cut)) as server:
-        fetch(f"{server.url}/f", tmp_path / "f")
+    fetched(answers(status("503 No"), status("503 No"), cut), tmp_path / "f")
     assert (tmp_path / "f").read_bytes() == SHORT
     assert sleeps == [1, 2, 1, 1, 1, 1, 1]
 
@@ -188,8 +187,7 @@ def test_a_server_may_ask_for_a_pause_of_two_minutes_at_most(
     sleeps: list[float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: str, waited: float
 ) -> None:
     monkeypatch.setattr(network, "PAUSES", (0.0, 0.0))
-    with serving(answers(status("429 Wait", ("Retry-After", asked)), whole)) as server:
-        fetch(f"{server.url}/f", tmp_path / "f")
+    fetched(answers(status("429 Wait", ("Retry-After", asked)), whole), tmp_path / "f")
     assert sleeps == [waited]
 
 
@@ -216,25 +214,20 @@ def test_a_file_of_just_the_largest_size_is_taken(tmp_path: Path, declared: bool
         talk.head("200 OK", *([("Content-Length", len(SHORT))] if declared else []))
         talk.raw(SHORT)
 
-    with serving(answer) as server:
-        fetch(f"{server.url}/f", tmp_path / "f", len(SHORT))
-        assert (tmp_path / "f").read_bytes() == SHORT
-        with pytest.raises(PubmillError, match="expected at most"):
-            fetch(f"{server.url}/f", tmp_path / "g", len(SHORT) - 1)
+    fetched(answer, tmp_path / "f", largest=len(SHORT))
+    assert (tmp_path / "f").read_bytes() == SHORT
+    with pytest.raises(PubmillError, match="expected at most"):
+        fetched(answer, tmp_path / "g", largest=len(SHORT) - 1)
 
 
 def test_sizes_that_no_file_has_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """100 GiB for a file, 64 MiB for a checksum or a listing, which are held in memory."""
     monkeypatch.setattr("shutil.disk_usage", lambda path: type("Usage", (), {"free": len(SHORT)}))
-    with serving(whole) as server:
-        fetch(f"{server.url}/f", tmp_path / "f")
+    fetched(whole, tmp_path / "f")
     assert (tmp_path / "f").read_bytes() == SHORT
-    size = [0]
-    with serving(lambda talk: talk.head("200 OK", ("Content-Length", size[0]))) as server:
-        size[0] = (100 << 30) + 1
-        with pytest.raises(PubmillError, match=r"expected at most 107,374,182,400$"):
-            fetch(f"{server.url}/f", tmp_path / "f")
-        size[0] = (64 << 20) + 1
+    with pytest.raises(PubmillError, match=r"expected at most 107,374,182,400$"):
+        fetched(lambda talk: talk.head("200 OK", ("Content-Length", (100 << 30) + 1)), tmp_path / "f")
+    with serving(lambda talk: talk.head("200 OK", ("Content-Length", (64 << 20) + 1))) as server:
         with pytest.raises(PubmillError, match=r"expected at most 67,108,864$"):
             read(f"{server.url}/f")
 
@@ -246,6 +239,5 @@ def test_a_body_that_is_declared_as_encoded_stays_as_it_was_sent(tmp_path: Path)
         talk.head("200 OK", ("Content-Encoding", "gzip"), ("Content-Length", len(packed)))
         talk.raw(packed)
 
-    with serving(answer) as server:
-        fetch(f"{server.url}/f", tmp_path / "f")
+    fetched(answer, tmp_path / "f")
     assert (tmp_path / "f").read_bytes() == packed
