@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pubmill.corpus.document_versions import write_latest
-from pubmill.corpus.locks import (
+from pubmill.corpus.document_versions import (
     LOCK,
     SourceFile,
     read_files,
     source_file,
+    write_latest,
     write_lock,
     write_locked,
 )
