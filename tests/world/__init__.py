@@ -5,6 +5,7 @@ of `https://HOST/PATH`, and `FOLDER/local/KEY` has licensed files as users suppl
 """
 
 import json
+from functools import cache
 from hashlib import sha1, sha256
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,7 @@ _SEED = 20260101
 _MARKER = "world.json"
 
 
+@cache
 def dataset_files() -> Files:
     """Return the files of all datasets."""
     lexicon, files = make_lexicon(_SEED), Files()
