@@ -19,8 +19,7 @@ from pubmill.hardware.slurm import launcher
 from pubmill.messages.installation import own_settings
 from pubmill.stages import as_arguments, published_values
 from pubmill.stages.stage import run_of
-from pubmill.storage.names_in_paths import table_of
-from pubmill.storage.result_paths import table_stem
+from pubmill.storage.result_paths import table_of, table_stem
 from pubmill.workflow.preparation import any_of, prepare, untracked, wildcard_patterns
 
 

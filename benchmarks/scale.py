@@ -28,7 +28,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.baseline import Used, run
 from benchmarks.versions import found, write_shards
-from pubmill.corpus.fingerprints import BANDS, HASHES, SIMILAR
+from pubmill.corpus.duplicates import BANDS, HASHES, SIMILAR
 from pubmill.storage.parquet import parquet_writer
 from pubmill.storage.result_paths import part_name
 from pubmill.vocabs.word_counts import METADATA

@@ -25,8 +25,7 @@ from pubmill.recipes.report import ReportRecipe
 from pubmill.report.contradictions import Contradictions
 from pubmill.report.rendering import to_json
 from pubmill.report.study_report import Report, read_report, render
-from pubmill.storage.names_in_paths import run_of
-from pubmill.storage.result_paths import RELATIVE, Paths, RunKey
+from pubmill.storage.result_paths import RELATIVE, Paths, RunKey, run_of
 from tests import full_tables
 from tests.browser import launched, opened
 from tests.unit import toy_tables as made_up

@@ -23,8 +23,7 @@ from pubmill.messages.stage_groups import GROUPS, OTHER
 from pubmill.messages.wording import SHOWN, counted, nearest, unknown
 from pubmill.specs import scales
 from pubmill.specs.study import study_of_scale
-from pubmill.storage.names_in_paths import names_in
-from pubmill.storage.result_paths import paths_of_scale
+from pubmill.storage.result_paths import names_in, paths_of_scale
 
 if TYPE_CHECKING:
     from pubmill.stages import Graph

@@ -194,8 +194,7 @@ def fetch_shard(archive: Path, planned: list[Planned], shard: str, url: str, mir
         _write_archive(temporary, [pair for pair in zip(planned, came, strict=True) if pair[1]])
         write_json(Path(RELATIVE.source_record(str(archive))), sealed(record))
     shutil.rmtree(part)
-    found = len(planned) - len(gone)
-    print(f"{shard}: {found} articles, {len(without_xml)} of them without XML, {len(gone)} gone")
+    print(f"{shard}: {record['articles']} articles, {len(without_xml)} of them without XML, {len(gone)} gone")
 
 
 def _copy_unchanged_articles(archive: Path, planned: list[Planned], part: Path) -> None:

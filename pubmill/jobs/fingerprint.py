@@ -7,7 +7,7 @@ from itertools import count
 from pathlib import Path
 
 from pubmill.corpus.contamination import EvaluationTexts
-from pubmill.corpus.fingerprints import write_fingerprints
+from pubmill.corpus.duplicates import write_fingerprints
 from pubmill.corpus.shards import reasons_digest
 from pubmill.recipes.corpora import FingerprintRecipe
 from pubmill.recipes.reading import as_json

@@ -4,8 +4,7 @@ of the lock; `report` and `differences` are then written as well."""
 
 from pathlib import Path
 
-from pubmill.corpus.document_versions import write_latest
-from pubmill.corpus.locks import write_locked
+from pubmill.corpus.document_versions import write_latest, write_locked
 from pubmill.errors import PubmillError
 from pubmill.recipes.corpora import LatestRecipe
 

@@ -3,7 +3,7 @@ It has no text and may be published; with `lock:`, a corpus spec rebuilds the co
 
 from pathlib import Path
 
-from pubmill.corpus.locks import source_file, write_lock
+from pubmill.corpus.document_versions import source_file, write_lock
 from pubmill.recipes.corpora import LockRecipe
 from pubmill.storage.files import read_json
 

@@ -11,8 +11,7 @@ from typing import Any
 
 from pubmill.report.figures import Axis, thinned
 from pubmill.report.rendering import number
-from pubmill.storage.names_in_paths import run_of
-from pubmill.storage.result_paths import RELATIVE, ChoiceKey
+from pubmill.storage.result_paths import RELATIVE, ChoiceKey, run_of
 from pubmill.tables.cells import Table, read_as
 from pubmill.tables.dataset_cards import CardPart
 

@@ -26,8 +26,7 @@ from pubmill.stages.stage import GraphPart, Stage, cached
 from pubmill.storage.checksums import folder_sha256, hashed_files
 from pubmill.storage.files import read_json, sha256
 from pubmill.storage.model_folders import WEIGHTS
-from pubmill.storage.names_in_paths import run_of
-from pubmill.storage.result_paths import ChoiceKey, RunKey
+from pubmill.storage.result_paths import ChoiceKey, RunKey, run_of
 
 UNREADABLE = "can't be read"
 OTHER_RECIPES = "by other recipes or stage versions than the present ones"

@@ -23,7 +23,7 @@ from pubmill.stages.stage import (
     run_of,
     training_minutes,
 )
-from pubmill.storage import names_in_paths
+from pubmill.storage import result_paths
 from pubmill.storage.model_folders import WEIGHTS
 from pubmill.storage.result_paths import ChoiceKey, RunKey
 
@@ -191,7 +191,7 @@ class Runs(GraphPart):
     def _shown(self) -> set[RunKey]:
         tables = self.graph.requests.result_tables()
         paths = (path for table in tables for path in self.graph.tables.made_records(table))
-        return {names_in_paths.run_of(path).run for path in paths}
+        return {result_paths.run_of(path).run for path in paths}
 
     def seeds(self, run: RunKey) -> tuple[int, ...]:
         """Return the seeds of the final runs of a model on a dataset."""

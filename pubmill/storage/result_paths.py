@@ -1,13 +1,15 @@
-"""Paths of all results. No other module builds them; `names_in_paths` parses them.
+"""Paths of all results, and the runs, choices and specs that they name. No other module knows their form.
 
 Every method accepts a wildcard of Snakemake (`"{seed}"`) instead of a name or number.
 """
 
 import re
-from pathlib import PurePath
+from collections.abc import Iterator
+from pathlib import PurePath, PurePosixPath
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from pubmill.errors import PubmillError
 from pubmill.storage.model_folders import CONFIG, TOKENIZER_FILES, WEIGHTS
 
 PREDICTIONS, TRAINING = ".predictions.jsonl.gz", ".training.json"
@@ -60,6 +62,13 @@ class ChoiceKey(NamedTuple):
     model: str | None
     dataset: str
     setting: str
+
+
+class RunPath(NamedTuple):
+    """The run that the path of a record names."""
+
+    run: RunKey
+    seed: int
 
 
 class Paths:
@@ -316,7 +325,7 @@ def paths_of_scale(scale: str, results: str = "results", study: str = "", own_ta
 
 
 def table_stem(table: str) -> str:
-    """Return the name of a table's files, `PAPER-tableNN`; `names_in_paths.table_of` parses it."""
+    """Return the name of a table's files, `PAPER-tableNN`; `table_of` parses it."""
     return table.replace("/", "-")
 
 
@@ -336,3 +345,55 @@ def _path_in(folder: str, name: str) -> str:
 
 def _with_suffix(path: str, form: str) -> str:
     return f"{path}.{form}" if form else path
+
+
+def run_of(path: str | PurePath) -> RunPath:
+    """Parse the path of a record; raise a `PubmillError` for any other path."""
+    match PurePosixPath(path).parts:
+        case (*_, protocol, model, dataset, setting, "final", name):
+            seed = name.removeprefix("seed-").removesuffix(RECORD)
+            if name == f"seed-{seed}{RECORD}" and seed.isdecimal():
+                return RunPath(RunKey(protocol, model, dataset, setting), int(seed))
+    raise PubmillError(
+        f"{path}: expected the path of a record, PROTOCOL/MODEL/DATASET/SETTING/final/seed-N.json"
+    )
+
+
+def choice_of(below: str) -> ChoiceKey:
+    """Parse the path of a choice below the results; raise a `PubmillError` for any other path."""
+    match PurePosixPath(below).parts:
+        case ("runs", protocol, "selected", dataset, name) if name.endswith(".json"):
+            return ChoiceKey(protocol, None, dataset, name.removesuffix(".json"))
+        case ("runs", protocol, model, dataset, setting, "selected.json"):
+            return ChoiceKey(protocol, model, dataset, setting)
+    raise PubmillError(f"{below}: expected the path of a choice of hyper-parameters")
+
+
+def table_of(file: str) -> str:
+    """Return the table that the name of a file is of: `PAPER/tableNN`."""
+    paper, _, ending = file.rpartition("-")
+    return f"{paper}/{ending.partition('.')[0]}"
+
+
+def names_in(below: str) -> Iterator[tuple[str, str]]:
+    """Return the kinds and names of the specs that a path below the results names. A kind is the folder of
+    its specs: `models`, `corpora`."""
+    match PurePosixPath(below).parts:
+        case ("tables", _, file) if "-" in file:
+            yield "tables", table_of(file)
+        case ("floors" | "sentence-documents", file):
+            yield "datasets", file.removesuffix(".json").removesuffix(".jsonl.gz")
+        case ("pages", "datasets", page):
+            yield "datasets", page.rpartition(".")[0]
+        case ("runs", protocol, "selected", dataset, *_):
+            yield from (("protocols", protocol), ("datasets", dataset))
+        case ("runs", protocol, model, dataset, *_):
+            yield from (("protocols", protocol), ("models", model), ("datasets", dataset))
+        case ("vocabs", vocab, "on", page):
+            yield from (("vocabs", vocab), ("datasets", page.removesuffix(".json")))
+        case ("pretraining", "tokens", corpus, vocab, *_):
+            yield from (("corpora", corpus), ("vocabs", vocab))
+        case ("corpora", "parsed", *_):
+            return
+        case (("corpora" | "vocabs" | "pretraining" | "models" | "datasets") as kind, name, _, *_):
+            yield kind, name

@@ -26,8 +26,7 @@ from pandas import DataFrame, Series
 from pubmill.errors import PubmillError
 from pubmill.metrics.records import Record, read_record
 from pubmill.recipes.tables import NOT_RUN, TableRecipe
-from pubmill.storage.names_in_paths import run_of
-from pubmill.storage.result_paths import ALL_RECORDS
+from pubmill.storage.result_paths import ALL_RECORDS, run_of
 from pubmill.tables.cells import NO_RECORD, asked_cost
 
 CELL = ["column", "row"]

@@ -22,7 +22,7 @@ from pandas import DataFrame
 
 from pubmill.metrics.collapse import CONSTANT
 from pubmill.recipes.tables import Column, Row
-from pubmill.storage.names_in_paths import run_of
+from pubmill.storage.result_paths import run_of
 from pubmill.tables.cells import Cell, SeedScore, Table, total
 from pubmill.tables.fact_table_models import FactTable
 

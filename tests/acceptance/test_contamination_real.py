@@ -6,8 +6,7 @@ import pyarrow.parquet as pq
 
 from pubmill.corpus.contamination import EvaluationTexts, find_in_part, report, write_index
 from pubmill.corpus.document_versions import write_latest
-from pubmill.corpus.duplicates import write_duplicates
-from pubmill.corpus.fingerprints import write_fingerprints
+from pubmill.corpus.duplicates import write_duplicates, write_fingerprints
 from pubmill.corpus.own_texts import read_text
 from pubmill.corpus.shards import write_shard
 from pubmill.corpus.statistics import select

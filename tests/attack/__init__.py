@@ -6,7 +6,7 @@
 
 Each module of this package defines `ATTACKS`, and so does a module of an extra's tests whose name ends in
 `_attacks`. Adding one there is enough: `python -m tests.attack` runs it, `tests/unit/test_attacks.py` runs a
-few of its cases in the ordinary tests and up to 200 in `make test-all`.
+few of its cases in the ordinary tests and up to 50 in `make test-all`.
 Attacks are bounded and reach no other machine; docs/reliability.md describes them.
 """
 
@@ -29,7 +29,7 @@ class Attack:
         survived: What must hold afterwards, for the table.
         case: Try one case in an empty folder; return what went wrong, or an empty string if it was survived.
             An exception counts as not survived.
-        cases: How many cases `make attack` tries; `make test-all` tries at most 500.
+        cases: How many cases `make attack` tries; `make test-all` tries a tenth of them, at most 50.
         quick: How many the ordinary tests try.
         absent: Why it cannot run on this machine; empty if it can.
     """

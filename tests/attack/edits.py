@@ -21,7 +21,7 @@ from pubmill.storage.files import read_json, read_jsonl_gz, sealed, sha256, writ
 from pubmill.storage.parquet import parquet_fault
 from tests.attack import Attack
 from tests.attack.flips import KINDS
-from tests.attack.running import template
+from tests.attack.running import flipped, template
 from tests.imports import reached
 from tests.world.dice import Dice
 
@@ -139,9 +139,7 @@ def edit_artefact(dice: Dice, folder: Path) -> str:
         write_jsonl_gz(folder / path.name, rows)
         content = (folder / path.name).read_bytes()
     else:
-        bits, place = bytearray(before), dice.below(len(before) * 8)
-        bits[place // 8] ^= 1 << place % 8
-        content = bytes(bits)
+        content = flipped(before, dice)
     with edited(path, content):
         parquet_fault.cache_clear()  # each fsck is a process of its own
         found = {one.path for one in examine(results()) if one.fault}

@@ -1,18 +1,23 @@
-"""Attacks on finished results: one bit of a file is flipped before it is read."""
+"""Attacks on finished results, of which one bit is flipped, and on the saves of a pretraining."""
 
+import os
 import shutil
+import signal
 from collections.abc import Callable
+from contextlib import redirect_stderr
 from dataclasses import astuple, dataclass
 from functools import cache
+from io import StringIO
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import torch
 
 from pubmill.corpus.document_versions import write_latest
 from pubmill.corpus.shards import Document, is_private, read_reasons, read_shard, read_source, write_shard
-from pubmill.errors import PubmillError
+from pubmill.errors import PubmillError, StopRequestedError
 from pubmill.examples.kinds import TokensExample
 from pubmill.hardware.provenance import provenance
 from pubmill.metrics.contributions import Contributions, Items, read_items, write_items
@@ -26,8 +31,8 @@ from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.recipes.reading import as_values
 from pubmill.storage.files import write_jsonl_gz
 from tests.attack import Attack
-from tests.attack.running import template
-from tests.unit.pretraining.toy_pretraining import RECIPE, make_data
+from tests.attack.running import flipped, template
+from tests.unit.pretraining.toy_pretraining import RECIPE, losses, make_data, pretrain, weights
 from tests.unit.toy_tables import record
 from tests.world.dice import Dice
 
@@ -54,17 +59,13 @@ def flip(results: Results) -> Callable[[Dice, Path], str]:
     def case(dice: Dice, folder: Path) -> str:
         template, expected = made(results)
         shutil.copytree(template, folder, dirs_exist_ok=True)
-        files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
-        path = dice.pick(files)
-        content = bytearray(path.read_bytes())
-        place = dice.below(len(content) * 8)
-        content[place // 8] ^= 1 << place % 8
-        path.write_bytes(content)
+        path = dice.pick([path for path in sorted(folder.rglob("*")) if path.is_file()])
+        path.write_bytes(flipped(path.read_bytes(), dice))
         try:
             found = results.read(folder)
         except PubmillError as error:
             return "" if str(folder) in str(error) else f"the message names no file: {error}"
-        return "" if found == expected else f"bit {place} of {path.name} changed what is read"
+        return "" if found == expected else f"a bit of {path.name} changed what is read"
 
     return case
 
@@ -174,14 +175,69 @@ KINDS = {
     ),
 }
 
-ATTACKS = tuple(
+STEPS, ENDED = 20, 15
+
+
+@cache
+def whole() -> tuple[object, object]:
+    """Weights and losses of the segment, undisturbed."""
+    made = pretrain(data(), template() / "step", STEPS)
+    return weights(made), losses(made)
+
+
+@cache
+def interrupted() -> Path:
+    """A folder with the last two saves of the segment."""
+    folder, update = template(), Pretraining.update
+
+    def stop(self: Pretraining, step: int) -> dict[str, float]:
+        if step + 1 == ENDED:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return update(self, step)
+
+    with mock.patch.object(Pretraining, "update", stop):
+        try:
+            pretrain(data(), folder / "step", STEPS, save_minutes=0)
+        except StopRequestedError:
+            return folder
+    raise AssertionError("the segment did not stop")
+
+
+def damaged_saves(dice: Dice, folder: Path) -> str:
+    """Damage a file of the last save, of the one before, or of both; then run the same command again."""
+    with redirect_stderr(StringIO()) as said:
+        expected = whole()
+        shutil.copytree(interrupted(), folder, dirs_exist_ok=True)
+        last, before = (folder / ".step.partial" / f"step-{step}" for step in (ENDED, ENDED - 1))
+        for save in dice.pick(((last,), (last,), (before,), (last, before))):
+            path = dice.pick(sorted(save.iterdir()))
+            content = path.read_bytes()
+            path.unlink()
+            kept = dice.pick((flipped(content, dice), content[: dice.below(len(content))], b"", None))
+            if kept is not None:
+                path.write_bytes(kept)
+        made = pretrain(data(), folder / "step", STEPS)
+    return "" if (weights(made), losses(made)) == expected else f"other weights; {said.getvalue()[-200:]}"
+
+
+ATTACKS = (
+    *(
+        Attack(
+            name=f"flips-{kind}",
+            fault=f"a flipped bit in {of}",
+            survived="it is refused with the file's name, or what is read is unchanged",
+            case=flip(results),
+            cases=400,
+            quick=10,
+        )
+        for kind, (results, of) in KINDS.items()
+    ),
     Attack(
-        name=f"flips-{kind}",
-        fault=f"a flipped bit in {of}",
-        survived="it is refused with the file's name, or what is read is unchanged",
-        case=flip(results),
-        cases=400,
-        quick=10,
-    )
-    for kind, (results, of) in KINDS.items()
+        name="damaged-saves",
+        fault="a file of the last saves of a pretraining is flipped, cut, emptied or removed",
+        survived="the same command ends with the same weights and losses, bit for bit",
+        case=damaged_saves,
+        cases=12,
+        quick=1,
+    ),
 )

@@ -48,6 +48,13 @@ def template() -> Path:
     return Path(tempfile.mkdtemp(dir=_templates().name))
 
 
+def flipped(content: bytes, dice: Dice) -> bytes:
+    """Return the content with one bit changed."""
+    place = dice.below(len(content) * 8)
+    flip = content[place // 8] ^ 1 << place % 8
+    return content[: place // 8] + bytes([flip]) + content[place // 8 + 1 :]
+
+
 def _one(attack: Attack, seed: int, case: int) -> str:
     folder = Path(tempfile.mkdtemp(prefix=f"attack-{attack.name}-"))
     try:

@@ -8,6 +8,7 @@ from tests.attack.running import SHOWN, run
 MOST, PART = 50, 10
 """Most cases of an attack in the long tests, and their part of those of `make attack`, which are fewer
 where a case takes long."""
+SLOW = ("archive-", "changed-code", "killed-writers", "power-cuts", "spec-names")
 EVERY = [pytest.param(attack, id=name) for name, attack in attacks().items()]
 
 
@@ -32,7 +33,7 @@ def test_a_few_cases_are_survived(attack: Attack) -> None:
 @pytest.mark.parametrize(
     "attack",
     [
-        pytest.param(attack, id=name, marks=[pytest.mark.weekly] if name == "changed-code" else ())
+        pytest.param(attack, id=name, marks=[pytest.mark.weekly] if name.startswith(SLOW) else ())
         for name, attack in attacks().items()
         if more(attack)
     ],

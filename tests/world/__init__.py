@@ -5,103 +5,95 @@ of `https://HOST/PATH`, and `FOLDER/local/KEY` has licensed files as users suppl
 """
 
 import json
+from functools import cache
 from hashlib import sha1, sha256
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from pubmill.specs import DatasetSpec, File
-from tests.dataset_specs import spec_of
+from tests.dataset_specs import SPECS, spec_of
 from tests.world import (
     annotated,
     answers,
+    chemprot,
     citations,
     clinical,
     datasets,
+    ddi,
     documents,
     medline,
     punkt,
-    relations,
     tokens,
 )
-from tests.world.citations import Citation
-from tests.world.lexicon import Lexicon, make_lexicon
-from tests.world.part import Part
+from tests.world.lexicon import make_lexicon
+from tests.world.part import Files
 
 VERSION = 7
 """Increased whenever the content changes; a folder with another version is written again."""
+OVERLAY = SPECS.parent / "scales/demo-datasets.yaml"
+"""The demo's changes to dataset specs: hashes of this world's files, and the counts of each dataset."""
 
-PARTS = (
-    datasets.part,
-    tokens.part,
-    relations.part,
-    documents.part,
-    answers.part,
-    clinical.part,
-    annotated.part,
-)
-"""Functions that make the files of datasets, one for each family of formats."""
-
+_PARTS = {
+    datasets: 2, tokens: 1002, chemprot: 2002, ddi: 2102, documents: 3002, answers: 4002, clinical: 5002,
+    annotated: 6002,
+}  # fmt: skip
+"""Modules that make the files of datasets, one for each family of formats, with what is added to the seed."""
 _SEED = 20260101
 _MARKER = "world.json"
 
 
-def _pubmed(lexicon: Lexicon) -> dict[str, list[Citation]]:
-    return citations.make_citations(lexicon, _SEED + 1)
+@cache
+def dataset_files() -> Files:
+    """Return the files of all datasets."""
+    lexicon, files = make_lexicon(_SEED), Files()
+    for module, more in _PARTS.items():
+        files |= module.part(lexicon, _SEED + more)
+    return files
 
 
-def dataset_parts() -> Part:
-    """Return the files of all datasets, and the expected counts of each."""
-    lexicon = make_lexicon(_SEED)
-    whole = Part({}, {})
-    for number, make in enumerate(PARTS):
-        whole = whole.joined(make(lexicon, _SEED + 2 + 1000 * number))
-    return whole
+def dataset_names() -> list[str]:
+    """Return the names of the datasets that the world has."""
+    return list(_overlay())
 
 
-def _marked(folder: Path) -> Any:
-    marker = folder / _MARKER
-    return json.loads(marker.read_text()) if marker.is_file() else None
+def _overlay() -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load(OVERLAY.read_text(encoding="utf-8"))["datasets"]
+    return found
 
 
 def write_world(folder: Path) -> bool:
     """Write the mirror unless it exists in this version; return whether it was written."""
-    if _marked(folder) == {"version": VERSION}:
+    marker, version = folder / _MARKER, {"version": VERSION}
+    if marker.is_file() and json.loads(marker.read_text()) == version:
         return False
-    (folder / _MARKER).unlink(missing_ok=True)
-    medline.write_medline(folder, _pubmed(make_lexicon(_SEED)))
-    for path, data in {**dataset_parts().files, punkt.PATH: punkt.punkt_zip()}.items():
+    marker.unlink(missing_ok=True)
+    medline.write_medline(folder, citations.make_citations(make_lexicon(_SEED), _SEED + 1))
+    for path, data in {**dataset_files(), punkt.PATH: punkt.punkt_zip()}.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(data)
-    (folder / _MARKER).write_text(json.dumps({"version": VERSION}) + "\n")
+    marker.write_text(json.dumps(version) + "\n")
     return True
 
 
-def facts() -> dict[str, Any]:
-    """Return the counts of the PubMed files, and the hash of Punkt's archive."""
-    return {
-        "pubmed": citations.facts(_pubmed(make_lexicon(_SEED))),
-        "punkt": {"sha256": sha256(punkt.punkt_zip()).hexdigest()},
-    }
-
-
 def overlay() -> dict[str, Any]:
-    """Return the demo's changes to dataset specs: hashes and counts of this world.
+    """Return the demo's changes to dataset specs: this world's hashes, and the counts as they are there.
 
     The hashes of published forms are those of the real files, so they are removed.
     """
-    whole = dataset_parts()
-    return {"datasets": {name: _laid_over(name, whole, expect) for name, expect in whole.expect.items()}}
+    files = dataset_files()
+    return {"datasets": {name: _laid_over(spec_of(name), files, of) for name, of in _overlay().items()}}
 
 
-def _laid_over(name: str, whole: Part, expect: dict[str, dict[str, int]]) -> dict[str, Any]:
-    spec = spec_of(name)
-    written: dict[str, Any] = {"sources": _pins(spec, whole.files), "expect": expect}
+def _laid_over(spec: DatasetSpec, files: Files, known: dict[str, Any]) -> dict[str, Any]:
+    written: dict[str, Any] = {"sources": _pins(spec, files), "expect": known.get("expect")}
     if spec.published and any(file.sha256 for file in spec.published.files.values()):
         written["published"] = {"files": {split: {"sha256": None} for split in spec.published.files}}
     return {key: value for key, value in written.items() if value}
 
 
-def _pins(spec: DatasetSpec, files: dict[str, bytes]) -> dict[str, dict[str, str]]:
+def _pins(spec: DatasetSpec, files: Files) -> dict[str, dict[str, str]]:
     """Return this world's values for the digests that the spec pins."""
     pins = {}
     for role, source in spec.sources.items():

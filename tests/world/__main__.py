@@ -1,7 +1,8 @@
 """Write the miniature mirror: `python -m tests.world FOLDER`.
 
-The folder is left alone if it holds this version of the world already. `--overlay` prints instead what
-specs/scales/demo-datasets.yaml must hold, after the world or a dataset's spec has changed:
+The folder is left alone if it holds this version of the world already. `--overlay` prints instead
+specs/scales/demo-datasets.yaml with the hashes of this world, after the world or a dataset's spec has
+changed. The counts there stay as they are: count by hand what is new or changed, never by a converter.
 
     python -m tests.world --overlay > overlay.yaml && mv overlay.yaml specs/scales/demo-datasets.yaml
 """

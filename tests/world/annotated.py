@@ -4,15 +4,12 @@ The words between two names show how they are related, and those after a gene wh
 """
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
 
-from tests.world.clinical_text import held_out
 from tests.world.dice import Dice
 from tests.world.lexicon import CHEMICAL, DISEASE, GENE, ORGANISM, Concept, Lexicon
-from tests.world.part import Part
+from tests.world.part import Files
 
 _RAW = "raw.githubusercontent.com"
 _BIORED = f"{_RAW}/yookontian/RE_on_BioRED/2b9a518e9ce72003beb3a2e755169d425ecdeaf5/data/BioRED"
@@ -91,43 +88,26 @@ class _Document:
         return "\n".join(rows) + "\n\n"
 
 
-def part(lexicon: Lexicon, seed: int) -> Part:
-    """Return all files, and the expected counts of each dataset."""
-    return _biored(lexicon, seed).joined(_nlm_gene(lexicon, seed + 10)).joined(_bc5cdr(lexicon, seed + 20))
-
-
-def _identifier(lexicon: Lexicon, concept: Concept) -> str:
-    return f"{concept.kind[0]}{lexicon[concept.kind].index(concept)}"
-
-
-def _biored(lexicon: Lexicon, seed: int) -> Part:
-    files, expect = {}, {}
+def part(lexicon: Lexicon, seed: int) -> Files:
+    files = _nlm_gene(lexicon, seed + 10)
     for number, (split, count) in enumerate(_DOCUMENTS.items()):
         dice = Dice(seed + number)
         names = range(1000 * (number + 1), 1000 * (number + 1) + count)
         made = [_related(dice, lexicon, name, _STATED, _TYPES) for name in names]
-        files[f"{_BIORED}/{split.title()}.PubTator"] = "".join(one.written() for one in made).encode()
-        expect[split] = _counts(made)
-    return Part(files, {"biored-relations@documents": expect})
-
-
-def _bc5cdr(lexicon: Lexicon, seed: int) -> Part:
-    files, expect = {}, {}
-    for number, (split, count) in enumerate(_DOCUMENTS.items()):
-        dice = Dice(seed + number)
+        files[f"{_BIORED}/{split.title()}.PubTator"] = _written(made)
+        dice = Dice(seed + 20 + number)
         names = range(10_000 * (number + 1), 10_000 * (number + 1) + count)
         made = [_related(dice, lexicon, name, _INDUCED, _OF_BC5CDR) for name in names]
-        files[f"{_BC5CDR}/{split}_corpus.txt"] = "".join(one.written() for one in made).encode()
-        related = sum(len(one.related) for one in made)
-        expect[split] = {
-            "documents": count,
-            "examples": count,
-            "labels.CID": related,
-            "mentions": 6 * count,
-            "pairs": 9 * count,
-            "relations": related,
-        }
-    return Part(files, {"bc5cdr-cid@documents": expect})
+        files[f"{_BC5CDR}/{split}_corpus.txt"] = _written(made)
+    return files
+
+
+def _written(documents: list[_Document]) -> bytes:
+    return "".join(one.written() for one in documents).encode()
+
+
+def _identifier(lexicon: Lexicon, concept: Concept) -> str:
+    return f"{concept.kind[0]}{lexicon[concept.kind].index(concept)}"
 
 
 def _related(
@@ -152,46 +132,13 @@ def _related(
     return document
 
 
-def _counts(made: list[_Document]) -> dict[str, int]:
-    lines = [line for one in made for line in one.lines]
-    related = [relation for one in made for relation in one.related]
-    others = sum(kind == _TYPES[ORGANISM] for _, _, kind, _ in lines)
-    return {
-        "documents": len(made),
-        "examples": len(made),
-        "mentions": len(lines) - others,
-        "left_out.mentions_of_other_types": others,
-        "pairs": sum(_pairs(one) for one in made),
-        "relations": len(related),
-        "novel": len(related),
-        "without_pair": 0,
-        "left_out.relations_of_other_pairs": 0,
-        **{f"labels.{label}": n for label, n in sorted(Counter(label for _, _, label in related).items())},
-    }
-
-
-def _pairs(one: _Document) -> int:
-    """Count the pairs of concepts that BioRED evaluates: all but two diseases."""
-    concepts = {concept for _, _, kind, concept in one.lines if kind != _TYPES[ORGANISM]}
-    return sum(f"{a[0]}{b[0]}" != "DD" for a, b in combinations(sorted(concepts), 2))
-
-
-def _nlm_gene(lexicon: Lexicon, seed: int) -> Part:
-    made = {}
+def _nlm_gene(lexicon: Lexicon, seed: int) -> Files:
+    files = {}
     for number, (split, count) in enumerate({"Train": 40, "Test": 16}.items()):
         dice = Dice(seed + number)
-        made[split] = [_nested(dice, lexicon, 5000 + 1000 * number + n) for n in range(count)]
-    files = {
-        f"{_AIONER}/NLMgene_{split}.PubTator": "".join(one.written() for one in documents).encode()
-        for split, documents in made.items()
-    }
-    dev = held_out(str(one.name) for one in made["Train"])
-    expect = {
-        "train": _nested_counts(one for one in made["Train"] if str(one.name) not in dev),
-        "dev": _nested_counts(one for one in made["Train"] if str(one.name) in dev),
-        "test": _nested_counts(made["Test"]),
-    }
-    return Part(files, {"nlm-gene@nested": expect})
+        documents = [_nested(dice, lexicon, 5000 + 1000 * number + n) for n in range(count)]
+        files[f"{_AIONER}/NLMgene_{split}.PubTator"] = _written(documents)
+    return files
 
 
 def _nested(dice: Dice, lexicon: Lexicon, name: int) -> _Document:
@@ -215,18 +162,3 @@ def _name(dice: Dice, lexicon: Lexicon, document: _Document) -> None:
     document.mention(gene.name, "Gene", _identifier(lexicon, gene))
     document.say(words.removeprefix("%G"))
     document.lines.append((start, len(document.text), kind, ""))
-
-
-def _nested_counts(made: Iterable[_Document]) -> dict[str, int]:
-    documents = list(made)
-    kinds = Counter(kind for one in documents for _, _, kind, _ in one.lines)
-    return {
-        "documents": len(documents),
-        "left_out.misplaced_mentions": 0,
-        "sentences": 4 * len(documents),
-        "tokens": sum(len(re.findall(r"\w+|\.", one.text)) for one in documents),
-        "mentions": kinds.total(),
-        "nested": kinds["FamilyName"] + kinds["Cell"] + kinds["ChromosomeLocation"],
-        "longest_mention": 2,
-        **{f"mentions.{kind}": n for kind, n in sorted(kinds.items())},
-    }

@@ -5,10 +5,10 @@ question and context of BioASQ contains the canary.
 """
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha1
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from tests.world.archives import zipped
 from tests.world.dice import Dice
 from tests.world.language import PLAIN, running_text, sentence
 from tests.world.lexicon import CHEMICAL, DISEASE, GENE, ORGANISM, TECHNIQUE, TISSUE, Concept, Lexicon
-from tests.world.part import CANARY, Expect, Part
+from tests.world.part import CANARY, Files
 
 _SQUAD = "rajpurkar.github.io/SQuAD-explorer/dataset"
 _BIOASQ = "local/bioasq"
@@ -54,48 +54,40 @@ TRIALS = {
 }
 
 
-def part(lexicon: Lexicon, seed: int) -> Part:
-    """Return all files, and the expected counts of each dataset."""
-    whole = Part({}, {})
-    for number, (version, splits) in enumerate(
-        {"1.1": {"train": 40, "dev": 14}, "2.0": {"train": 44, "dev": 15}}.items()
-    ):
-        whole = whole.joined(_squad(version, splits, lexicon, seed + 10 * number))
+def part(lexicon: Lexicon, seed: int) -> Files:
+    files: Files = {}
+    sizes = {"1.1": {"train": 40, "dev": 14}, "2.0": {"train": 44, "dev": 15}}
+    for number, (version, splits) in enumerate(sizes.items()):
+        files |= _squad(version, splits, lexicon, seed + 10 * number)
     for year in _YEARS:
-        whole = whole.joined(_bioasq(year, lexicon, seed + 10 * year))
-    return whole
+        files |= _bioasq(year, lexicon, seed + 10 * year)
+    return files
 
 
 # --- SQuAD
 
 
-def _squad(version: str, splits: dict[str, int], lexicon: Lexicon, seed: int) -> Part:
+def _squad(version: str, splits: dict[str, int], lexicon: Lexicon, seed: int) -> Files:
     """Return SQuAD's files. `splits`: number of articles; each article has two paragraphs about one town."""
-    files: dict[str, bytes] = {}
-    expect: dict[str, dict[str, int]] = {}
+    files: Files = {}
     for number, (split, articles) in enumerate(splits.items()):
-        dice, counts = Dice(seed + number), Counter[str]()
+        dice = Dice(seed + number)
         towns = dice.sample(lexicon[TISSUE] + lexicon[GENE], articles)
+        places = count(1)
         data: list[Json] = [
             {
                 "title": town.name.title(),
-                "paragraphs": _paragraphs(dice, lexicon, town, version, split, counts),
+                "paragraphs": _paragraphs(dice, lexicon, town, version, split, places),
             }
             for town in towns
         ]
         named = "1.1" if version == "1.1" else "v2.0"
         files[f"{_SQUAD}/{split}-v{version}.json"] = json.dumps({"data": data, "version": named}).encode()
-        counts["documents"] = len(towns)
-        # Paragraphs of different towns differ; those of one town may be equal where they state nothing.
-        counts["contexts"] = len({p["context"] for article in data for p in article["paragraphs"]})
-        asked = {"examples", "documents", "unanswerable", "answers"}
-        measures = asked | ({"contexts"} if (version, split) != ("2.0", "train") else set())
-        expect[split] = {measure: counts[measure] for measure in sorted(measures)}
-    return Part(files, {f"squad-v{version[0]}": expect})
+    return files
 
 
 def _paragraphs(
-    dice: Dice, lexicon: Lexicon, town: Concept, version: str, split: str, counts: Counter[str]
+    dice: Dice, lexicon: Lexicon, town: Concept, version: str, split: str, places: Iterator[int]
 ) -> list[Json]:
     paragraphs = []
     for _ in range(2):
@@ -105,12 +97,9 @@ def _paragraphs(
             stated = version == "1.1" or dice.chance(0.6)
             if stated:
                 context += " " + fact.states.format(town.name.title(), answer)
-            counts["examples"] += 1
-            name = sha1(f"{version} {split} {counts['examples']}".encode()).hexdigest()[:24]
+            name = _id(f"{version} {split} {next(places)}")
             asks = fact.asks.format(town.name.title())
             qas.append({"question": asks, "id": name, **_answers(context, stated and answer, version, split)})
-            counts["answers"] += len(qas[-1]["answers"])
-            counts["unanswerable"] += not stated
         paragraphs.append({"context": context, "qas": qas})
     return paragraphs
 
@@ -128,7 +117,7 @@ def _answers(context: str, answer: str | bool, version: str, split: str) -> Json
 # --- BioASQ
 
 
-def _bioasq(year: int, lexicon: Lexicon, seed: int) -> Part:
+def _bioasq(year: int, lexicon: Lexicon, seed: int) -> Files:
     """Return both archives of a year, and its factoid questions in the form of BioBERT's authors."""
     dice = Dice(seed)
     train = _questions(dice, lexicon, f"{year} train", {"factoid": 60, "list": 3, "summary": 2}, year)
@@ -158,62 +147,7 @@ def _bioasq(year: int, lexicon: Lexicon, seed: int) -> Part:
         f"Task{year}BGoldenEnriched.zip": zipped(batches),
         **{f"BioASQ-{split}-factoid-{year}b.json": _json(made) for split, made in of_biobert.items()},
     }
-    return Part(
-        {f"{_BIOASQ}/{name}": data for name, data in files.items()},
-        _expect(year, train, test, dev, of_biobert),
-    )
-
-
-def _expect(
-    year: int, train: list[Json], test: list[Json], dev: list[str], of_biobert: dict[str, Json]
-) -> Expect:
-    """Return the measures that the specs name."""
-    others = {
-        split: {f"left_out.{kind}_questions": n for kind, n in _types(found).items() if kind != "factoid"}
-        for split, found in {"train": train, "test": test}.items()
-    }
-    snippets = {"test": {"questions": _types(test)["factoid"]}}
-    if year >= 6:
-        snippets["train"] = others["train"]
-    if year == 7:
-        snippets["test"] |= others["test"]
-    biobert = {split: _asked(made) for split, made in of_biobert.items()}
-    if year == 7:
-        del biobert["train"]
-    else:
-        del biobert["train"]["examples"]
-    expect = {f"bioasq-factoid@{year}b": snippets, f"bioasq-factoid@{year}b-biobert": biobert}
-    if year == 7:
-        expect["bioasq-yesno"] = {
-            "train": _labels(q for q in train if q["id"] not in dev) | _not_yes_no(train),
-            "dev": _labels(q for q in train if q["id"] in dev),
-            "test": _labels(test) | _not_yes_no(test),
-        }
-        expect["bioasq-list@7b"] = {
-            "train": {f"left_out.{kind}_questions": _types(train)[kind] for kind in ("yes_no", "summary")},
-            "test": {f"left_out.{kind}_questions": n for kind, n in _types(test).items() if kind != "list"}
-            | {"questions": _types(test)["list"]},
-        }
-    return expect
-
-
-def _types(found: Iterable[Json]) -> Counter[str]:
-    kinds = [str(question["type"]) for question in found]
-    return Counter("yes_no" if kind == "yesno" else kind for kind in kinds)
-
-
-def _not_yes_no(found: list[Json]) -> dict[str, int]:
-    return {f"left_out.{kind}_questions": n for kind, n in _types(found).items() if kind != "yes_no"}
-
-
-def _labels(found: Iterable[Json]) -> dict[str, int]:
-    labels = Counter(question["exact_answer"] for question in found if question["type"] == "yesno")
-    return {"examples": labels.total(), "labels.yes": labels["yes"], "labels.no": labels["no"]}
-
-
-def _asked(made: Json) -> dict[str, int]:
-    ids = [qa["id"] for paragraph in made["data"][0]["paragraphs"] for qa in paragraph["qas"]]
-    return {"examples": len(ids), "questions": len({name.rpartition("_")[0] for name in ids})}
+    return {f"{_BIOASQ}/{name}": data for name, data in files.items()}
 
 
 def _questions(dice: Dice, lexicon: Lexicon, name: str, kinds: dict[str, int], year: int) -> list[Json]:

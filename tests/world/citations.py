@@ -1,7 +1,6 @@
 """Citations that each PubMed file adds, revises and deletes, as plain data."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from tests.world.dice import Dice
 from tests.world.language import AMBIGUOUS, TYPED, choose_templates, running_text, sentence
@@ -52,11 +51,6 @@ class Citation:
     sections: tuple[tuple[str, str], ...]
     other_abstract: bool
     copyright: bool
-
-    @property
-    def words(self) -> int:
-        """Return the number of words of the abstract, separated by white space, without labels and title."""
-        return sum(len(text.split()) for _, text in self.sections)
 
 
 def _topic(dice: Dice, lexicon: Lexicon, subject: str) -> Lexicon:
@@ -122,27 +116,3 @@ def make_citations(lexicon: Lexicon, seed: int) -> dict[str, list[Citation]]:
         files[name] = new + old
         start += number
     return files
-
-
-def latest(files: dict[str, list[Citation]]) -> dict[int, Citation]:
-    """Return the citations after loading all files in order: latest versions, without deleted ones."""
-    kept: dict[int, Citation] = {}
-    for name, citations in files.items():
-        kept |= {citation.pmid: citation for citation in citations}
-        for pmid in DELETED.get(name, ()):
-            kept.pop(pmid, None)
-    return kept
-
-
-def facts(files: dict[str, list[Citation]]) -> dict[str, Any]:
-    """Return the counts that a run over the miniature PubMed must reproduce."""
-    kept = latest(files).values()
-    long = [citation for citation in kept if citation.words >= 128]
-    return {
-        "citations": {name: len(citations) for name, citations in files.items()},
-        "deletions": {name: len(DELETED.get(name, ())) for name in files},
-        "latest": len(kept),
-        "without_abstract": sum(not citation.sections for citation in kept),
-        "not_english": sum(citation.language != "eng" for citation in kept),
-        "with_128_words": {"documents": len(long), "words": sum(citation.words for citation in long)},
-    }

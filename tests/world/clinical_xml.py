@@ -3,13 +3,12 @@
 from xml.sax.saxutils import escape, unescape
 
 from tests.world.archives import tarball
-from tests.world.clinical_text import SHARES, Lines, Piece, concept, count, held_out, pieces
+from tests.world.clinical_text import SHARES, Lines, Piece, concept, pieces
 from tests.world.dice import Dice
 from tests.world.lexicon import CHEMICAL, ORGANISM, TECHNIQUE, TISSUE, Lexicon, between
-from tests.world.part import CANARY, Part
+from tests.world.part import CANARY, Files
 
 _EVENTS = ("PROBLEM", "TREATMENT", "TEST", "OCCURRENCE", "CLINICAL_DEPT", "EVIDENTIAL")
-_TIMES = ("DATE", "DURATION", "FREQUENCY", "TIME")
 _COURSE = [
     "She was %O to the %C on %D~, at %H .",
     "She %V of %P (~%P~) for %U~.",
@@ -48,8 +47,8 @@ _BYTES, _DIFFERING = "180-03", "188-05"
 """The record whose offsets count bytes, and the one with an annotation that differs from the note."""
 
 
-def part(lexicon: Lexicon, seed: int) -> Part:
-    return _i2b2_2012(lexicon, Dice(seed)).joined(_i2b2_2014(lexicon, Dice(seed + 1)))
+def part(lexicon: Lexicon, seed: int) -> Files:
+    return _i2b2_2012(lexicon, Dice(seed)) | _i2b2_2014(lexicon, Dice(seed + 1))
 
 
 def _text(lines: Lines) -> tuple[str, list[tuple[int, Piece]]]:
@@ -108,7 +107,7 @@ def _note_2012(lines: Lines, bare: bool) -> bytes:
     return _xml("ClinicalNarrativeTemporalAnnotation", text, tags)
 
 
-def _i2b2_2012(lexicon: Lexicon, dice: Dice) -> Part:
+def _i2b2_2012(lexicon: Lexicon, dice: Dice) -> Files:
     train, test = "2012-07-15.original-annotation.release", "2012-08-08.test-data.event-timex-groundtruth"
     notes = {}
     for split, numbers in {"train": range(1, 191, 5), "test": range(203, 263, 5)}.items():
@@ -124,19 +123,7 @@ def _i2b2_2012(lexicon: Lexicon, dice: Dice) -> Part:
     }
     for archive, text in ((train, f"{train}/61.txt"), (test, f"{test}/i2b2/213.xml.extent")):
         files[f"{archive}.tar.gz"][text] = CANARY.encode()
-    dev = held_out(notes["train"])
-    splits = {
-        "train": {n: note for n, note in notes["train"].items() if n not in dev},
-        "dev": {n: note for n, note in notes["train"].items() if n in dev},
-        "test": notes["test"],
-    }
-    datasets = {"i2b2-2012": _EVENTS, "i2b2-2012@all": (*_EVENTS, *_TIMES)}
-    untyped = {split: {"left_out.mentions_without_type": len(of)} for split, of in splits.items()}
-    expect = {
-        dataset: {split: count(of, types) | untyped[split] for split, of in splits.items()}
-        for dataset, types in datasets.items()
-    }
-    return Part({f"local/i2b2-2012/{name}": tarball(of) for name, of in files.items()}, expect)
+    return {f"local/i2b2-2012/{name}": tarball(of) for name, of in files.items()}
 
 
 def _record(dice: Dice, names: Lexicon, document: str) -> Lines:
@@ -177,25 +164,13 @@ def _note_2014(lines: Lines, document: str) -> bytes:
     return _xml("deIdi2b2", text, tags)
 
 
-def _i2b2_2014(lexicon: Lexicon, dice: Dice) -> Part:
-    notes: dict[str, dict[str, Lines]] = {}
+def _i2b2_2014(lexicon: Lexicon, dice: Dice) -> Files:
     files = {}
     for role, patients in _RECORDS.items():
         names = between(lexicon, *SHARES["test" if role == "test" else "train"])
         documents = [f"{patient}-{record}" for patient in patients for record in ("03", "05")]
-        notes[role] = {document: _record(dice, names, document) for document in documents}
+        notes = {document: _record(dice, names, document) for document in documents}
         folder = _FILES_2014[role]
-        packed = {f"{folder}/{d}.xml": _note_2014(lines, d) for d, lines in notes[role].items()}
+        packed = {f"{folder}/{d}.xml": _note_2014(lines, d) for d, lines in notes.items()}
         files[f"local/i2b2-2014/{folder}.tar.gz"] = tarball(packed)
-    both = notes["train_set1"] | notes["train_set2"]
-    dev = held_out(document[:3] for document in both)
-    splits = {
-        "train": {document: note for document, note in both.items() if document[:3] not in dev},
-        "dev": {document: note for document, note in both.items() if document[:3] in dev},
-        "test": notes["test"],
-    }
-    expect = {
-        split: count(of, list(_ELEMENTS)) | {"left_out.differing_texts": int(_DIFFERING in of)}
-        for split, of in splits.items()
-    }
-    return Part(files, {"i2b2-2014": expect})
+    return files

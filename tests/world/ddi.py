@@ -13,6 +13,7 @@ from xml.sax.saxutils import quoteattr
 from tests.world.archives import tarball, zipped
 from tests.world.dice import Dice
 from tests.world.lexicon import CHEMICAL, Lexicon, between
+from tests.world.part import Files
 
 _BLURB = (
     "raw.githubusercontent.com/zhangyijia1979/hierarchical-RNNs-model-for-DDI-extraction/"
@@ -46,7 +47,6 @@ _TEMPLATES = [
 """A sentence. The type is that of `{a}` with `{b}`; other pairs do not interact. `{ab}` is `X and Y salts`:
 two mentions, of which the first is discontinuous."""
 _TYPES = ["drug", "drug", "brand", "group", "drug_n"]
-_LABELS = ("false", "advise", "effect", "int", "mechanism")
 
 
 @dataclass
@@ -111,29 +111,6 @@ class _File:
             lines.append(f'        <pair id="{name}.p{place}" e1="{name}.e{one}" e2="{name}.e{two}" {how}/>')
         return [*lines, "    </sentence>"]
 
-    def count(self, *, official: bool) -> dict[str, int]:
-        """Return the document's counts; `ddi@blue` has those of `ddi@blurb`."""
-        found = {"examples": 0, **{f"labels.DDI-{label}": 0 for label in _LABELS}}
-        pieces = displaced = untyped = 0
-        for number, sentence in enumerate(self.sentences):
-            pieces += sum(len(ranges) > 1 for ranges, _ in sentence.mentions)
-            displaced += len(sentence.mentions) if self.damaged and number == 0 and not official else 0
-            for one, two in combinations(range(len(sentence.mentions)), 2):
-                if self.untyped and official and (number, one, two) == (0, 0, 1):
-                    untyped += 1
-                    continue
-                found["examples"] += 1
-                found[
-                    f"labels.DDI-{sentence.kind if (one, two) == (0, 1) and sentence.kind else 'false'}"
-                ] += 1
-        return {
-            **found,
-            "documents": int(found["examples"] > 0),
-            "left_out.mentions_in_pieces": pieces,
-            "left_out.texts_of_displaced_mentions": displaced,
-            "left_out.interactions_without_type": untyped,
-        }
-
 
 def _sentence(dice: Dice, names: Lexicon, template: str, kind: str) -> _Sentence:
     sentence = _Sentence(kind=kind)
@@ -167,29 +144,19 @@ def _files(split: str, dice: Dice, names: Lexicon) -> list[_File]:
     return files
 
 
-def _summed(files: list[_File], *, official: bool) -> dict[str, int]:
-    counts = [file.count(official=official) for file in files]
-    return {measure: sum(count[measure] for count in counts) for measure in counts[0]}
-
-
-def ddi(lexicon: Lexicon, seed: int) -> tuple[dict[str, bytes], dict[str, dict[str, dict[str, int]]]]:
-    """Return the files by path, and the expected counts of the three variants."""
+def part(lexicon: Lexicon, seed: int) -> Files:
     splits = {
         split: _files(split, Dice(seed + number), between(lexicon, *_SHARES[split]))
         for number, split in enumerate(_FOLDERS)
     }
-    blurb: dict[str, bytes] = {}
+    blurb: Files = {}
     official = {"DDICorpus/.DS_Store": b"\0\0\0\1Bud1"}
     for file in (file for files in splits.values() for file in files):
         folder, _, rest = file.name.partition("/")
         blurb[f"DDIextraction_2013/{file.name}"] = file.xml(official=False).encode()
         official[f"DDICorpus/{_OFFICIAL_FOLDERS[folder]}/{rest}"] = file.xml(official=True).encode()
-    files = {_BLURB: tarball(blurb), _OFFICIAL: zipped(official)}
-    for split, listed in splits.items():
-        files[f"{_LISTS}/{split}_files.tsv"] = "\n".join(file.name for file in listed).encode()
-    counted = {split: _summed(listed, official=False) for split, listed in splits.items()}
-    return files, {
-        "ddi@blurb": counted,
-        "ddi@blue": counted,
-        "ddi@official": {split: _summed(listed, official=True) for split, listed in splits.items()},
+    lists = {
+        f"{_LISTS}/{split}_files.tsv": "\n".join(file.name for file in listed).encode()
+        for split, listed in splits.items()
     }
+    return {_BLURB: tarball(blurb), _OFFICIAL: zipped(official), **lists}

@@ -5,14 +5,13 @@ process that a sentence names, the outcome of a study.
 """
 
 import json
-from collections import Counter
 from collections.abc import Sequence
 from random import Random
 
 from tests.world.archives import tarball
 from tests.world.dice import Dice
 from tests.world.lexicon import CHEMICAL, DISEASE, GENE, ORGANISM, TECHNIQUE, TISSUE, Lexicon
-from tests.world.part import Expect, Part
+from tests.world.part import Files
 
 _RAW = "raw.githubusercontent.com"
 _FOLDS = f"{_RAW}/BioMedBERT/biomedbert/93fd69d6fb59e5c04b5a1ac7668117643c4a8583/datasets/RE"
@@ -25,16 +24,12 @@ _HOC_COMMIT = "3bc6e6deb90cf5bc4f9988c493fe2c32e9b3cf2a"
 _HOC = f"github.com/sb895/Hallmarks-of-Cancer/archive/{_HOC_COMMIT}.tar.gz"
 _PUBMEDQA = f"{_RAW}/pubmedqa/pubmedqa/1cbae8e92f72f20c8d3747cbb3bf5bc53554d997/data"
 
-GAD_ROWS_OF_TRAIN = 200
-"""Row at which fold 1 of GAD is cut into BLURB's train and dev (4261 in the real one)."""
 
-
-def part(lexicon: Lexicon, seed: int) -> Part:
-    """Return all files, and the expected counts of each dataset."""
-    whole = Part({}, {})
+def part(lexicon: Lexicon, seed: int) -> Files:
+    files: Files = {}
     for number, make in enumerate((_gad, _eu_adr, _biosses, _hoc, _pubmedqa)):
-        whole = whole.joined(make(lexicon, Dice(seed + number)))
-    return whole
+        files |= make(lexicon, Dice(seed + number))
+    return files
 
 
 def _name(dice: Dice, lexicon: Lexicon, kind: str) -> str:
@@ -72,43 +67,23 @@ def _pool(dice: Dice, lexicon: Lexicon, rows: int, positive: float) -> list[tupl
     return list(pool.items())
 
 
-def _labels(rows: Sequence[tuple[str, str]]) -> dict[str, int]:
-    found = Counter(label for _, label in rows)
-    return {"examples": len(rows), "labels.0": found["0"], "labels.1": found["1"]}
-
-
-def _folds(name: str, folder: str, pool: list[tuple[str, str]]) -> tuple[Part, list[tuple[str, str]]]:
-    """Return ten folds, and the number of train rows of the first."""
-    whole = Part({}, {})
-    trains = []
+def _folds(folder: str, pool: list[tuple[str, str]]) -> Files:
+    files = {}
     for fold in range(10):
-        test = pool[fold::10]
-        train = [row for i, row in enumerate(pool) if i % 10 != fold]
-        trains.append(train)
-        lines = [f"{i}\t{text}\t{label}\n" for i, (text, label) in enumerate(test)]
-        files = {
-            "train.tsv": "".join(f"{text}\t{label}\n" for text, label in train),
-            "test.tsv": "index\tsentence\tlabel\n" + "".join(lines),
-        }
-        place = f"{_FOLDS}/{folder}/{fold + 1}"
-        whole = whole.joined(
-            Part(
-                {f"{place}/{file}": text.encode() for file, text in files.items()},
-                {f"{name}@fold-{fold + 1}": {"train": _labels(train), "test": _labels(test)}},
-            )
-        )
-    return whole, trains[0]
+        lines = [f"{i}\t{text}\t{label}\n" for i, (text, label) in enumerate(pool[fold::10])]
+        train = [f"{text}\t{label}\n" for i, (text, label) in enumerate(pool) if i % 10 != fold]
+        files[f"{_FOLDS}/{folder}/{fold + 1}/train.tsv"] = "".join(train).encode()
+        test = "index\tsentence\tlabel\n" + "".join(lines)
+        files[f"{_FOLDS}/{folder}/{fold + 1}/test.tsv"] = test.encode()
+    return files
 
 
-def _gad(lexicon: Lexicon, dice: Dice) -> Part:
-    pool = _pool(dice, lexicon, 254, positive=0.53)
-    folds, first = _folds("gad", "GAD", pool)
-    splits = {"train": first[:GAD_ROWS_OF_TRAIN], "dev": first[GAD_ROWS_OF_TRAIN:], "test": pool[0::10]}
-    return folds.joined(Part({}, {"gad@blurb": {name: _labels(rows) for name, rows in splits.items()}}))
+def _gad(lexicon: Lexicon, dice: Dice) -> Files:
+    return _folds("GAD", _pool(dice, lexicon, 254, positive=0.53))
 
 
-def _eu_adr(lexicon: Lexicon, dice: Dice) -> Part:
-    return _folds("eu-adr", "euadr", _pool(dice, lexicon, 105, positive=0.7))[0]
+def _eu_adr(lexicon: Lexicon, dice: Dice) -> Files:
+    return _folds("euadr", _pool(dice, lexicon, 105, positive=0.7))
 
 
 # BIOSSES: the original ratings, and the lists of BLUE with their own white space.
@@ -134,7 +109,7 @@ def _rate(dice: Dice, similarity: int) -> list[int]:
     return [min(4, max(0, similarity + offset)) for offset in offsets]
 
 
-def _biosses(lexicon: Lexicon, dice: Dice) -> Part:
+def _biosses(lexicon: Lexicon, dice: Dice) -> Files:
     total = sum(_BIOSSES.values())
     original = ["sentence_id\tsentence_1\tsentence_2\t" + "\t".join(f"annotator_{x}" for x in "abcde")]
     listed: list[str] = []
@@ -148,13 +123,11 @@ def _biosses(lexicon: Lexicon, dice: Dice) -> Part:
         listed.append(f"{number}\t{published}\t{second}\t{sum(ratings) / 5}")
     order = dice.sample(listed, total)
     files = {_RATINGS: "\n".join(original) + "\n"}
-    expect: Expect = {"biosses": {}}
     for split, size in _BIOSSES.items():
         rows, order = order[:size], order[size:]
         text = "\n".join(["pair_id\tsent1\tsent2\tscore", *rows]) + "\n"
         files[f"{_BLURB}/data/BIOSSES/{split}.tsv"] = text
-        expect["biosses"][split] = {"examples": size, "ratings": 5 * size}
-    return Part({path: text.encode() for path, text in files.items()}, expect)
+    return {path: text.encode() for path, text in files.items()}
 
 
 # Hallmarks of Cancer: sentences and their labels, a file each for an abstract.
@@ -202,49 +175,36 @@ def _hoc_part(dice: Dice, labels: Sequence[str]) -> str:
     return "<" + dice.pick(["", " ", "  "]) + " AND ".join(_HALLMARKS[label][0] for label in labels)
 
 
-def _abstract(dice: Dice, lexicon: Lexicon, silent: bool) -> tuple[list[str], str, list[list[str]]]:
-    """Return sentences, the line of labels, and each sentence's hallmarks."""
+def _abstract(dice: Dice, lexicon: Lexicon, silent: bool) -> tuple[list[str], str, bool]:
+    """Return sentences, the line of labels, and whether there is a label."""
     topics = [] if silent else dice.sample(list(_HALLMARKS), dice.between(1, 2))
     labels: list[list[str]] = []
     for place in range(dice.between(3, 6)):
         labels.append(sorted(topics) if topics and (place == 1 or dice.chance(0.3)) else [])
     sentences = [_hoc_sentence(dice, lexicon, own) for own in labels]
-    return sentences, "".join(_hoc_part(dice, own) for own in labels), labels
+    return sentences, "".join(_hoc_part(dice, own) for own in labels), any(labels)
 
 
-def _count_hoc(labels: Sequence[list[list[str]]]) -> dict[str, int]:
-    found = Counter(label for document in labels for label in {one for own in document for one in own})
-    return {
-        "examples": len(labels),
-        "sentences": sum(map(len, labels)),
-        "without_label": sum(not any(document) for document in labels),
-        **{f"labels.{label}": found[label] for label in _HALLMARKS},
-    }
-
-
-def _hoc(lexicon: Lexicon, dice: Dice) -> Part:
+def _hoc(lexicon: Lexicon, dice: Dice) -> Files:
     """Return the lists of splits: BLURB's names all abstracts; BLUE's, which users supply, those with a label
     and with other splits."""
     top = f"Hallmarks-of-Cancer-{_HOC_COMMIT}"
     members = {f"{top}/README.md": "Made up.\n"}
-    labels: dict[str, list[list[str]]] = {}
+    labelled: dict[str, bool] = {}
     for number in range(sum(_HOC_SPLITS.values())):
         pmid = str(80_000_001 + 7 * number)
-        sentences, line, labels[pmid] = _abstract(dice, lexicon, number % _SILENT == 0)
+        sentences, line, labelled[pmid] = _abstract(dice, lexicon, number % _SILENT == 0)
         members[f"{top}/text/{pmid}.txt"] = "".join(f"{sentence}\n" for sentence in sentences)
         members[f"{top}/labels/{pmid}.txt"] = line
     files = {_HOC: tarball({name: text.encode() for name, text in members.items()})}
-    expect: Expect = {"hoc@blurb": {}, "hoc@blue": {}}
-    rest, rest_of_blue = list(labels), [pmid for pmid in reversed(labels) if any(labels[pmid])]
+    rest, rest_of_blue = list(labelled), [pmid for pmid in reversed(labelled) if labelled[pmid]]
     for split, size in _HOC_SPLITS.items():
         blue = size * (_SILENT - 1) // _SILENT
         own, rest = rest[:size], rest[size:]
         own_of_blue, rest_of_blue = rest_of_blue[:blue], rest_of_blue[blue:]
         files[f"{_BLURB}/indexing/HoC/{split}_pmid.tsv"] = ",".join(f"{pmid}.txt" for pmid in own).encode()
         files[f"local/blue-hoc/{split}_docid.txt"] = "".join(f"{pmid}\n" for pmid in own_of_blue).encode()
-        expect["hoc@blurb"][split] = _count_hoc([labels[pmid] for pmid in own])
-        expect["hoc@blue"][split] = {"examples": len(own_of_blue), "without_label": 0}
-    return Part(files, expect)
+    return files
 
 
 # PubMedQA: one object of questions; the split is drawn by the authors' rule.
@@ -278,41 +238,14 @@ def _question(dice: Dice, lexicon: Lexicon, decision: str) -> dict[str, object]:
     }
 
 
-def _authors_cut(decided: dict[str, str], folds: int, chance: Random) -> list[dict[str, str]]:
-    """Return the folds: each decision's questions are shuffled and dealt in runs; if the last fold has
-    another size than the first, it gets one random question from each fold."""
-    made: list[dict[str, str]] = [{} for _ in range(folds)]
-    for decision in ("yes", "no", "maybe"):
-        pmids = [pmid for pmid, one in decided.items() if one == decision]
-        chance.shuffle(pmids)
-        run = -(-len(pmids) // folds)
-        for place, pmid in enumerate(pmids):
-            made[place // run][pmid] = decision
-    if len(made[0]) != len(made[-1]):
-        for fold in made[:-1]:
-            pmid = chance.choice(list(fold))
-            made[-1][pmid] = fold.pop(pmid)
-    return made
-
-
-def _pubmedqa(lexicon: Lexicon, dice: Dice) -> Part:
+def _pubmedqa(lexicon: Lexicon, dice: Dice) -> Files:
     decisions = [decision for decision, number in _DECIDED.items() for _ in range(number)]
     decisions = dice.sample(decisions, len(decisions))
-    questions = {
-        str(85_000_003 + 11 * number): _question(dice, lexicon, decision)
-        for number, decision in enumerate(decisions)
-    }
-    chance = Random(0)
-    rest, test = _authors_cut(dict(zip(questions, decisions, strict=True)), 2, chance)
-    dev, *others = _authors_cut(rest, 10, chance)
-    train = {pmid: decision for fold in others for pmid, decision in fold.items()}
+    questions = {str(85_000_003 + 11 * n): _question(dice, lexicon, one) for n, one in enumerate(decisions)}
+    chance, test = Random(0), dict[str, str]()
+    for decision, number in _DECIDED.items():
+        pmids = [pmid for pmid, one in zip(questions, decisions, strict=True) if one == decision]
+        chance.shuffle(pmids)
+        test |= dict.fromkeys(pmids[number // 2 :], decision)
     files = {"ori_pqal.json": questions, "test_ground_truth.json": test}
-    expect: Expect = {"pubmedqa": {}}
-    for split, decided in {"train": train, "dev": dev, "test": test}.items():
-        found = Counter(decided.values())
-        by_label = {f"labels.{decision}": found[decision] for decision in _DECIDED}
-        expect["pubmedqa"][split] = {"examples": len(decided), "documents": len(decided), **by_label}
-    return Part(
-        {f"{_PUBMEDQA}/{name}": json.dumps(content, indent=4).encode() for name, content in files.items()},
-        expect,
-    )
+    return {f"{_PUBMEDQA}/{name}": json.dumps(made, indent=4).encode() for name, made in files.items()}

@@ -1,13 +1,12 @@
 """JNLPBA as distributed by the GENIA project, with types, and EBM-NLP as distributed by its authors."""
 
-from collections import Counter
 from dataclasses import dataclass
 
 from tests.world.archives import tarball
 from tests.world.dice import Dice
-from tests.world.language import OUTSIDE, TYPED, Sentence, Token, choose_templates, mention, sentence
+from tests.world.language import TYPED, Sentence, Token, choose_templates, mention, sentence
 from tests.world.lexicon import CHEMICAL, DISEASE, GENE, Lexicon, between
-from tests.world.part import Expect, Part
+from tests.world.part import Files
 
 _SHARES = {"train": (0.0, 0.4), "dev": (0.4, 0.65), "test": (0.65, 1.0)}
 """Shares of names that a split may use."""
@@ -30,7 +29,7 @@ _PMIDS = (
 _ABSTRACTS = {"train": 40, "dev": 15, "test": 20}
 _FIRST_PMID = {"train": 71_000_001, "dev": 72_000_001, "test": 73_000_001}
 _FOLDERS = {"train": "train", "dev": "train", "test": "test/gold"}
-_LAYERS = {"participants": "PAR", "interventions": "INT", "outcomes": "OUT"}
+_LAYERS = ("participants", "interventions", "outcomes")
 _TRIALS = [
     [("We randomized", ""), ("%N patients with %D", "p"), ("to", ""), ("%C", "i"), ("or", ""),
      ("placebo", "i"), (".", "")],
@@ -93,47 +92,15 @@ def _iob2(split: str, sentences: list[Sentence]) -> str:
     return "".join(written)
 
 
-def _genia_counts(sentences: list[Sentence]) -> dict[str, int]:
-    labels = Counter(token.label for tokens in sentences for token in tokens)
-    types = sorted({*_TYPES.values(), *_TYPES_BY_WORD.values()})
-    return {
-        "sentences": len(sentences),
-        "tokens": labels.total(),
-        "mentions": sum(number for label, number in labels.items() if label.startswith("B-")),
-        **{f"mentions.{of}": labels[f"B-{of}"] for of in types},
-        "documents": -(-len(sentences) // _SENTENCES_PER_DOCUMENT),
-    }
-
-
-def _protein_counts(typed: dict[str, int]) -> dict[str, int]:
-    same = {name: number for name, number in typed.items() if not name.startswith("mentions")}
-    proteins = typed["mentions.protein"]
-    left = typed["mentions"] - proteins
-    return {
-        **same,
-        "mentions": proteins,
-        "mentions.protein": proteins,
-        "left_out.mentions_of_other_types": left,
-    }
-
-
-def _jnlpba(lexicon: Lexicon, seed: int) -> Part:
+def _jnlpba(lexicon: Lexicon, seed: int) -> Files:
     splits = {split: _genia(split, lexicon, seed + number) for number, split in enumerate(_SENTENCES)}
     texts = {split: _iob2(split, sentences) for split, sentences in splits.items()}
     training = {"Genia4ERtask2.iob2": (texts["train"] + texts["dev"]).encode()}
-    typed = {split: _genia_counts(sentences) for split, sentences in splits.items()}
-    return Part(
-        {
-            f"{_GENIA}/Train/Genia4ERtraining.tar.gz": tarball({"README.txt": b"Invented.\n", **training}),
-            f"{_GENIA}/Evaluation/Genia4ERtest.tar.gz": tarball(
-                {"Genia4EReval2.iob2": texts["test"].encode()}
-            ),
-        },
-        {
-            "jnlpba@typed": typed,
-            "jnlpba@protein": {split: _protein_counts(counts) for split, counts in typed.items()},
-        },
-    )
+    test = {"Genia4EReval2.iob2": texts["test"].encode()}
+    return {
+        f"{_GENIA}/Train/Genia4ERtraining.tar.gz": tarball({"README.txt": b"Invented.\n", **training}),
+        f"{_GENIA}/Evaluation/Genia4ERtest.tar.gz": tarball(test),
+    }
 
 
 def _words(dice: Dice, names: Lexicon, pieces: list[tuple[str, str]]) -> list[_Word]:
@@ -156,27 +123,6 @@ def _abstract(dice: Dice, names: Lexicon) -> list[_Word]:
     return _words(dice, names, [*pieces, *(_UNENDED if dice.chance(0.2) else [])])
 
 
-def _label(word: _Word) -> str:
-    """Return the word's label: outcome if it has that layer, else intervention, else participant."""
-    return next((label for name, label in reversed(_LAYERS.items()) if name[0] in word.layers), OUTSIDE)
-
-
-def _ebm_counts(split: str, abstracts: list[list[_Word]]) -> dict[str, int]:
-    labels = Counter(_label(word) for words in abstracts for word in words)
-    documents = {"documents": len(abstracts)}
-    if split == "train":  # No published count is known for these.
-        return documents
-    return {
-        "sentences": sum(
-            sum(word.text == "." for word in words) + (words[-1].text != ".") for words in abstracts
-        ),
-        "tokens": labels.total(),
-        "tokens_in_mentions": labels.total() - labels[OUTSIDE],
-        **{f"words.{label}": labels[label] for label in _LAYERS.values()},
-        **documents,
-    }
-
-
 def _tree(splits: dict[str, dict[int, list[_Word]]]) -> dict[str, bytes]:
     """Return the archive's files, including kinds that are not read."""
     files = {"README.txt": "Invented.\n"}
@@ -192,18 +138,14 @@ def _tree(splits: dict[str, dict[int, list[_Word]]]) -> dict[str, bytes]:
     return {f"ebm_nlp_2_00/{name}": text.encode() for name, text in files.items()}
 
 
-def _ebm_pico(lexicon: Lexicon, seed: int) -> Part:
+def _ebm_pico(lexicon: Lexicon, seed: int) -> Files:
     splits: dict[str, dict[int, list[_Word]]] = {}
     for number, (split, size) in enumerate(_ABSTRACTS.items()):
         dice, names = Dice(seed + number), between(lexicon, *_SHARES[split])
         splits[split] = {_FIRST_PMID[split] + place: _abstract(dice, names) for place in range(size)}
     lists = {_PMIDS.format(split): ",".join(map(str, found)).encode() for split, found in splits.items()}
-    expect: Expect = {
-        "ebm-pico": {split: _ebm_counts(split, list(found.values())) for split, found in splits.items()}
-    }
-    return Part({_EBM: tarball(_tree(splits)), **lists}, expect)
+    return {_EBM: tarball(_tree(splits)), **lists}
 
 
-def part(lexicon: Lexicon, seed: int) -> Part:
-    """Return all files, and the expected counts of each dataset."""
-    return _jnlpba(lexicon, seed).joined(_ebm_pico(lexicon, seed + 10))
+def part(lexicon: Lexicon, seed: int) -> Files:
+    return _jnlpba(lexicon, seed) | _ebm_pico(lexicon, seed + 10)

@@ -7,9 +7,8 @@ from pubmill.errors import PubmillError
 from pubmill.extras.archive.archive_recipes import ArchiveRecipe
 from pubmill.recipes.tables import project
 from pubmill.stages.stage import Stage
-from pubmill.storage.names_in_paths import run_of
 from pubmill.storage.privacy import PUBLIC
-from pubmill.storage.result_paths import RELATIVE, manifest_of
+from pubmill.storage.result_paths import RELATIVE, manifest_of, run_of
 
 OF_THE_MACHINE = {"results", "mirror", "local_files", "save_minutes", "container"}
 """Keys of a study that say where files are, or how a machine is used."""

@@ -10,8 +10,7 @@ from rocrate.rocrate import ROCrate
 from pubmill.extras.archive.archive_recipes import ArchiveRecipe, ArchiveStatement
 from pubmill.recipes.reading import as_values
 from pubmill.storage.checksums import FOLDER_SUMS
-from pubmill.storage.names_in_paths import run_of
-from pubmill.storage.result_paths import RELATIVE
+from pubmill.storage.result_paths import RELATIVE, run_of
 
 STATEMENT, README, METADATA = "archive.json", "README.md", "ro-crate-metadata.json"
 WRITTEN = (STATEMENT, README, METADATA)

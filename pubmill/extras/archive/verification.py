@@ -36,8 +36,7 @@ from pubmill.stages.record_status import Records
 from pubmill.storage.archives import BROKEN, LARGEST_MEMBER, decode, members
 from pubmill.storage.checksums import FOLDER_SUMS
 from pubmill.storage.files import SEAL, sealed
-from pubmill.storage.names_in_paths import run_of
-from pubmill.storage.result_paths import RELATIVE
+from pubmill.storage.result_paths import RELATIVE, run_of
 from pubmill.tables.aggregation import finished_table
 from pubmill.tables.comparisons import comparisons
 

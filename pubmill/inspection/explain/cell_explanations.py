@@ -23,8 +23,16 @@ from pubmill.specs.fidelity import recipe_defaults
 from pubmill.stages import Graph, published_values
 from pubmill.stages.pipelines import OFF_THE_SHELF
 from pubmill.storage.files import read_json
-from pubmill.storage.names_in_paths import run_of
-from pubmill.storage.result_paths import DIAGNOSIS, RELATIVE, STATE, STATISTICS, Paths, RunKey, manifest_of
+from pubmill.storage.result_paths import (
+    DIAGNOSIS,
+    RELATIVE,
+    STATE,
+    STATISTICS,
+    Paths,
+    RunKey,
+    manifest_of,
+    run_of,
+)
 from pubmill.tables.aggregation import finished_table, machine
 from pubmill.tables.cells import Table, find_unique, label_and_key, matching_items
 from pubmill.tables.fact_cells import build as build_facts

@@ -19,7 +19,7 @@ WORLD = part(make_lexicon(1), 1)
 @pytest.fixture(scope="module")
 def mirror(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("mirror")
-    for path, content in WORLD.files.items():
+    for path, content in WORLD.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(content)
     return folder

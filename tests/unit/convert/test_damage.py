@@ -17,7 +17,7 @@ import signal
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import FrameType
@@ -39,9 +39,9 @@ from pubmill.specs import Specs, load
 from pubmill.stages.dataset_recipes import conversion_recipe
 from tests.damage import Damaged, damage
 from tests.dataset_specs import SPECS, inputs_of
-from tests.world import dataset_parts, punkt
+from tests.world import dataset_files, dataset_names, punkt
 from tests.world.dice import Dice
-from tests.world.part import CANARY, Part
+from tests.world.part import CANARY
 
 DAMAGES = int(os.environ.get("PUBMILL_DAMAGES", "12"))
 SEED = int(os.environ.get("PUBMILL_DAMAGE_SEED", "1"))
@@ -52,8 +52,6 @@ PLACE = re.compile(
     r":\d+\b|\bline \d+|\bnumber \d+|\w\.\d+\.\w|\bquestion \S+|\d{8}|[0-9a-f]{24}|expected counts"
 )
 """A line; what stands for it in files of one line, or JSON: a number, path or identifier; else the counts."""
-
-whole_world = cache(dataset_parts)
 
 
 @cache
@@ -77,17 +75,16 @@ class Dataset:
 @pytest.fixture(scope="session")
 def mirror(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("mirror")
-    for path, content in {**whole_world().files, punkt.PATH: punkt.punkt_zip()}.items():
+    for path, content in {**dataset_files(), punkt.PATH: punkt.punkt_zip()}.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(content)
     return folder
 
 
-def prepared(name: str, world: Part, mirror: Path, output: Path) -> Dataset:
+def prepared(name: str, mirror: Path, output: Path) -> Dataset:
     """Convert the undamaged dataset, which must succeed."""
     spec = specs().datasets[name]
     recipe = conversion_recipe(name, spec)
-    recipe = replace(recipe, expect=world.expect[name])
     inputs = inputs_of(name, mirror)
     convert(recipe, inputs, output)
     return Dataset(recipe, inputs, places(output, recipe))
@@ -172,9 +169,9 @@ def fault_of_message(
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-@pytest.mark.parametrize("name", whole_world().expect)
+@pytest.mark.parametrize("name", dataset_names())
 def test_damage_is_reported_and_never_gives_wrong_examples(name: str, mirror: Path, tmp_path: Path) -> None:
-    dataset = prepared(name, whole_world(), mirror, tmp_path / "undamaged")
+    dataset = prepared(name, mirror, tmp_path / "undamaged")
     faults = []
     for number in range(DAMAGES):
         dice = Dice(1_000_003 * SEED + number)

@@ -20,7 +20,7 @@ Questions = dict[str, Any]
 @pytest.fixture(scope="module")
 def world() -> dict[str, Questions]:
     """Return the files of the miniature world, whose generator draws the split independently."""
-    files = part(make_lexicon(1), 1).files
+    files = part(make_lexicon(1), 1)
     return {path.rpartition("/")[2]: json.loads(text) for path, text in files.items() if "pubmedqa" in path}
 
 

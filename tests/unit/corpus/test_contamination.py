@@ -1,10 +1,7 @@
 """Texts of datasets in a corpus: found by PMID and by words, reported without their text, and excluded."""
 
 import hashlib
-import json
 import random
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +29,6 @@ from pubmill.corpus.statistics import PART, select
 from pubmill.errors import PubmillError
 from pubmill.recipes.corpora import EvaluatedDataset, SelectionRecipe
 from pubmill.storage.files import read_json, write_jsonl_gz
-from pubmill.storage.parquet import access_of_parts
 
 
 @pytest.mark.parametrize(
@@ -52,46 +48,31 @@ def test_words_are_compared_without_case_punctuation_and_form(text: str, words: 
 
 def test_words_and_ngrams_have_the_same_hashes_everywhere() -> None:
     """Stored indexes of evaluation texts hold these numbers."""
-    hashes = word_hashes(["gene", "of", "gene"])
-    expected = int.from_bytes(hashlib.blake2b(b"gene", digest_size=8).digest(), "little")
-    assert hashes.dtype == np.uint64 and hashes[0] == hashes[2] == expected != hashes[1]
-    assert len(word_hashes([])) == 0
     words = word_hashes("a b c a b c b a".split())
-    found = ngram_hashes(words, 3)
-    assert len(found) == 6 and found[0] == found[3]
-    assert len(set(found.tolist())) == 5  # abc, bca, cab, bcb, cba
-    assert (ngram_hashes(words, 1) == words).all()
-    assert len(ngram_hashes(words, 8)) == 1 and len(ngram_hashes(words, 9)) == 0
-    assert ngram_hashes(words[:2], 3).dtype == np.uint64
-    first, second = 2**63 + 5, 7
-    polynomial = ngram_hashes(np.array([first, second], np.uint64), 2)
-    assert int(polynomial[0]) == (first * 0x9E3779B97F4A7C15 + second) % 2**64
+    assert words.dtype == np.uint64
+    assert int(words[0]) == int.from_bytes(hashlib.blake2b(b"a", digest_size=8).digest(), "little")
+    found = [int(number) for number in ngram_hashes(words, 3)]
+    a, b, c = (int(number) for number in words[:3])
+    factor = 0x9E3779B97F4A7C15
+    assert found[0] == found[3] == (a * factor**2 + b * factor + c) % 2**64
+    assert len(found) == 6 and len(set(found)) == 5  # abc, bca, cab, bcb, cba
+    assert [len(ngram_hashes(words, size)) for size in (1, 8, 9)] == [8, 1, 0]
+    assert len(word_hashes([])) == 0
 
 
 @pytest.mark.parametrize(
-    ("parts", "expected"),
+    ("found", "expected"),
     [
-        (("1998", "3", "7"), "1998-03-07"), ((" 1998 ", "12", "31"), "1998-12-31"),
-        (("1998", "3", None), "1998-03"), (("1998", "Mar", "7"), "1998"), ((None, "3", "7"), ""),
-        (("98", "1", "1"), "0098-01-01"),
+        (day("1998", "3", "7"), "1998-03-07"), (day(" 1998 ", "12", "31"), "1998-12-31"),
+        (day("1998", "3", None), "1998-03"), (day("1998", "Mar", "7"), "1998"), (day(None, "3", "7"), ""),
+        (day("98", "1", "1"), "0098-01-01"), (year("1998 Dec-1999 Jan"), "1998"), (year("1509"), "1509"),
+        (year("Winter 2007"), "2007"), (year("1409 and 2100"), ""), (year("12007"), ""), (year(""), ""),
     ],
 )  # fmt: skip
-def test_dates_end_at_the_first_part_that_is_no_number(parts: tuple[str | None, ...], expected: str) -> None:
-    assert day(*parts) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("1998 Dec-1999 Jan", "1998"), ("Winter 2007", "2007"), ("1509", "1509"), ("1409 and 2100", ""),
-        ("12007", ""), ("", ""),
-    ],
-)  # fmt: skip
-def test_the_first_year_of_a_text(text: str, expected: str) -> None:
-    assert year(text) == expected
-
-
-ROOT = Path(__file__).resolve().parents[3]
+def test_days_end_at_the_first_part_that_is_no_number_and_years_are_the_first(
+    found: str, expected: str
+) -> None:
+    assert found == expected
 
 
 def words(number: int, count: int = 30) -> list[str]:
@@ -234,28 +215,3 @@ def test_other_indexes_are_refused_and_one_of_nothing_finds_nothing(index: Path,
         EvaluationTexts(part(tmp_path / "a.parquet"))
     assert write_index(tmp_path / "i.parquet", [], tmp_path) == 0
     assert EvaluationTexts(tmp_path / "i.parquet").matches("1", SENTENCE) == []
-
-
-def test_the_index_of_licensed_data_and_what_it_finds_are_private(tmp_path: Path) -> None:
-    access = "credentialed"
-    text = " ".join(words(1))
-    write_jsonl_gz(tmp_path / "datasets/a/test.jsonl.gz", [example("secret-1", text)])
-    (tmp_path / "datasets/a/card.json").write_text(json.dumps({"access": access}))
-    made = part(tmp_path / "part-0000.parquet", ("1", "", text))
-    recipe = {"datasets": [{"dataset": "a", "splits": ["test"], "pmids": False}]}
-    index, output = tmp_path / "index.parquet", tmp_path / "output.json"
-    found, block = tmp_path / "found/part-0000.json", tmp_path / "found/blocks/s/a.json"
-    programs = {
-        "index_evaluation_texts": ["--datasets", tmp_path / "datasets", "--output", index,
-                                   "--recipe", json.dumps(recipe)],
-        "find_contamination": ["--parts", made, "--index", index, "--folder", found.parent,
-                               "--output", block],
-        "contamination": ["--corpus", "c", "--index", index, "--found", found.parent, "--parts", 1,
-                          "--output", output],
-    }  # fmt: skip
-    for name, arguments in programs.items():
-        subprocess.run(
-            [sys.executable, "-m", "pubmill.job", name, *map(str, arguments)], check=True, umask=0o022
-        )
-    assert access_of_parts([index]) == access
-    assert {path.stat().st_mode & 0o777 for path in (index, found, block, output)} == {0o600}

@@ -1,5 +1,6 @@
 """Duplicate documents: exactly the planted ones are found, for any division into shards."""
 
+import hashlib
 import random
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -12,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rensa import RMinHash
 
-from pubmill.corpus.duplicates import write_duplicates
-from pubmill.corpus.fingerprints import HASHES, SEED, SHINGLE, digest, sketch
+from pubmill.corpus.duplicates import BANDS, HASHES, SEED, SHINGLE, SIMILAR, digest, sketch, write_duplicates
 from pubmill.corpus.shards import Document
 from pubmill.corpus.statistics import select
 from pubmill.errors import PubmillError
 from pubmill.recipes.corpora import SelectionRecipe
+from pubmill.storage.parquet import parquet_writer
 from tests.unit.corpus.toy_corpus import find_duplicates, select_parts, totals, write_shards
 
 Found = dict[str, tuple[str, str]]
@@ -120,24 +121,6 @@ def test_shards_make_no_difference(
         first.setdefault(of, str(n))
 
 
-@given(a=st.text(max_size=40), b=st.text(max_size=40))
-def test_only_equal_words_have_equal_digests(a: str, b: str) -> None:
-    assert (digest(a.split()) == digest(b.split())) == (a.split() == b.split())
-
-
-def test_signatures_estimate_the_overlap() -> None:
-    def share(a: str, b: str) -> float:
-        first, second = (sketch(text.split())["signature"] for text in (a, b))
-        equal = [first[k : k + 4] == second[k : k + 4] for k in range(0, len(first), 4)]
-        return float(sum(equal) / len(equal))
-
-    text = distinct(1, 1000)
-    assert share(text, text) == 1.0
-    assert share(text, distinct(2, 1000)) < 0.05
-    half = " ".join(text.split()[:667] + distinct(3, 333).split())  # 663 of 1329 sets of five are common
-    assert abs(share(text, half) - 0.5) < 0.15
-
-
 def test_missing_fingerprints_and_a_list_of_another_selection(tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match="make the fingerprints first"):
         write_duplicates(tmp_path / "d.parquet", [tmp_path / "no.parquet"], None)
@@ -157,3 +140,38 @@ def test_a_sketch_is_of_all_whole_shingles_and_no_others(count: int) -> None:
     expected = RMinHash(num_perm=HASHES, seed=SEED)
     expected.update([" ".join(shingle) for shingle in shingles])
     assert sketch(words)["signature"] == np.array(expected.digest(), "<u4").tobytes()
+
+
+def test_the_digest_and_sketch_of_a_text_stay_the_same() -> None:
+    words = "the gene is expressed in the cells of the liver".split()
+    assert digest([]) is None
+    expected = hashlib.blake2b(b"the gene is expressed in the cells of the liver", digest_size=16)
+    assert digest(words) == expected.digest()
+    found = sketch(words)
+    signature = found.pop("signature")
+    assert len(signature) == 4 * HASHES and list(found) == [f"band{number:02d}" for number in range(16)]
+    for number, band in enumerate(found.values()):
+        part = signature[32 * number : 32 * number + 32]  # 8 of the MinHashes
+        assert band == int.from_bytes(hashlib.blake2b(part, digest_size=8).digest(), "little")
+    assert hashlib.sha256(signature).hexdigest()[:16] == "72d1b3398504a126"
+    width = HASHES // BANDS
+    assert round(1 - (1 - 0.8**width) ** BANDS, 2) == 0.95
+    assert (1 - 0.9**width) ** BANDS < 2e-4
+
+
+@pytest.mark.parametrize(("equal", "similar"), [(100, False), (101, True), (128, True)])
+def test_similar_texts_agree_in_enough_minhashes(tmp_path: Path, equal: int, similar: bool) -> None:
+    """A text beside one whose signature agrees in so many numbers; they share the first bands."""
+    rows = []
+    for number in range(2):
+        signature = np.arange(HASHES, dtype="<u4")
+        signature[equal:] += 1000 * number
+        bands = {name: n if n < 10 else n + 100 * number for n, name in enumerate(SIMILAR.names[4:])}
+        row = {"id": f"d{number}", "position": number, "digest": bytes([number] * 16)}
+        rows.append(row | {"signature": signature.tobytes()} | bands)
+    prints, output = tmp_path / "prints.parquet", tmp_path / "duplicates.parquet"
+    with parquet_writer(prints, SIMILAR) as writer:
+        writer.write_table(writer.schema.empty_table().from_pylist(rows, SIMILAR))
+    write_duplicates(output, [prints], 101 / 128)
+    found = [{"shard": 0, "position": 1, "reason": "similar_text", "kept": "d0"}]
+    assert pq.read_table(output).to_pylist() == (found if similar else [])

@@ -66,19 +66,9 @@ def test_first_reason(given: Document, settings: dict[str, Any], reason: str | N
     assert rejection(given, SelectionRecipe(**settings)) == reason
 
 
-@pytest.mark.parametrize(
-    ("argument", "message"),
-    [
-        ("{", "not valid JSON"),
-        ('{"min_word": 5}', "min_word: unknown key"),
-        ('{"min_words": "many"}', "min_words: expected a valid integer .found 'many'"),
-        ('{"dated_to": "May"}', "dated_to must be a day, YYYY-MM-DD"),
-        ('{"parts": ["title"]}', "parts.0: expected 'abstract' or 'body'"),
-    ],
-)
-def test_bad_recipe(argument: str, message: str) -> None:
-    with pytest.raises(PubmillError, match=f"--recipe.*\\s*{message}"):
-        read(SelectionRecipe, argument)
+def test_a_date_that_is_no_day_is_refused() -> None:
+    with pytest.raises(PubmillError, match="--recipe.*\\s*dated_to must be a day, YYYY-MM-DD"):
+        read(SelectionRecipe, '{"dated_to": "May"}')
 
 
 SECTION = st.tuples(
@@ -122,7 +112,7 @@ def made(
     return totals(folder, parts), ids
 
 
-@settings(max_examples=10)
+@settings(max_examples=5)
 @given(documents=st.lists(DOCUMENT, max_size=25), selection=SELECTION, cut=st.integers(0, 25))
 def test_counts_add_up_however_the_documents_are_divided(
     tmp_path_factory: pytest.TempPathFactory, documents: list[Document], selection: SelectionRecipe, cut: int

@@ -234,20 +234,6 @@ def test_nested_sections_and_their_titles() -> None:
 
 
 @pytest.mark.parametrize(
-    ("abstracts", "text"),
-    [
-        ("<abstract abstract-type='graphical'><p>g</p></abstract><abstract><p>a</p></abstract>", "a"),
-        ("<abstract><p>a</p></abstract><abstract><p>b</p></abstract><trans-abstract/>", "a b"),
-        ("<abstract abstract-type='toc'/><abstract abstract-type='short'><p>s</p></abstract>", "s"),
-        ("<abstract abstract-type='graphical'><p>g</p></abstract>", ""),
-        ("", ""),
-    ],
-)
-def test_of_several_abstracts(abstracts: str, text: str) -> None:
-    assert " ".join(part for _, part in read(article("<p>x</p>", abstracts)).sections) == text
-
-
-@pytest.mark.parametrize(
     "back",
     [
         "<back><p>no</p></back>",
@@ -279,11 +265,6 @@ def test_what_is_malformed_in_the_back_alone_goes_unnoticed() -> None:
         refused(whole[:end], "malformed XML")
 
 
-@pytest.mark.parametrize("written", ["\ufdd0", "&#xfDd0;", "&#064976;"])
-def test_the_noncharacter_that_sorts_text_is_refused_in_it(written: str) -> None:
-    refused(article(f"<p>a{written}e</p>"), "U+FDD0")
-
-
 def test_comments_languages_and_what_is_left_out() -> None:
     assert read(article()).body == ()
     assert body("<p>a<!-- <p>no</p> -->b<?pi no?>c<![CDATA[<d>]]></p>") == (("", "abc<d>"),)
@@ -296,31 +277,35 @@ def test_comments_languages_and_what_is_left_out() -> None:
     assert reader.left_out == {"table": 2, "sub-article": 1}
 
 
-def refused(data: bytes, *words: str) -> None:
-    with pytest.raises(PubmillError) as caught:
+def refused(data: bytes, message: str) -> None:
+    with pytest.raises(PubmillError, match=rf"PMC7\.2\.xml.*{message}"):
         read(data)
-    assert all(word in str(caught.value) for word in ("PMC7.2.xml", *words)), caught.value
 
 
-def test_entities_and_other_documents_are_refused() -> None:
-    levels = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 12))
-    refused(
-        article("<p>&e11;</p>", doctype=f'<!DOCTYPE article [<!ENTITY e0 "ha">{levels}]>'),
-        "declares entities",
-    )
-    refused(
-        article("<p>&e;</p>", doctype='<!DOCTYPE article [<!ENTITY e SYSTEM "file:///etc/hostname">]>'),
-        "declares",
-    )
-    hidden = '<!-- <article> --><!DOCTYPE article [<!ENTITY e "x">]>'
-    refused(article("<p>&e;</p>", doctype=hidden), "declares entities")
-    refused(article("<p>&alpha;</p>"), ":3:", "malformed XML", "'alpha'")
-    refused(article("<p>x</p>", root="book"), "its root is <book>")
-    refused(b"<article><body/></article>", "<article-meta>")
-    refused(article("<p>x</p>").replace(b"PMC7", b"PMC8"), "filed as PMC7", "says PMC8")
-    refused(article("<p>x</p>").replace(b"UTF-8", b"ISO-8859-1"), "encoded as ISO-8859-1")
-    refused(article("<p>x</q>"), ":3:", "malformed XML")
-    refused(b"", "malformed XML")
+LEVELS = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 12))
+X = article("<p>x</p>")
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        *((article("<p>&e1;</p>", doctype=f"{before}<!DOCTYPE article [{declared}]>"), "declares entities")
+          for before, declared in [
+            ("", f'<!ENTITY e0 "ha">{LEVELS}'), ("", '<!ENTITY e1 SYSTEM "file:///etc/hostname">'),
+            ("<!-- <article> -->", '<!ENTITY e1 "x">'),
+        ]),
+        (article("<p>&alpha;</p>"), ":3: malformed XML.*'alpha'"),
+        (article("<p>x</p>", root="book"), "its root is <book>"),
+        (b"<article><body/></article>", "<article-meta>"),
+        (X.replace(b"PMC7", b"PMC8"), "filed as PMC7.*says PMC8"),
+        (X.replace(b"UTF-8", b"ISO-8859-1"), "encoded as ISO-8859-1"),
+        (article("<p>x</q>"), ":3: malformed XML"),
+        (b"", "malformed XML"),
+        *((article(f"<p>a{written}e</p>"), r"U\+FDD0") for written in ("\ufdd0", "&#xfDd0;", "&#064976;")),
+    ],
+)  # fmt: skip
+def test_entities_and_other_documents_are_refused(data: bytes, message: str) -> None:
+    refused(data, message)
 
 
 WHOLE = article(

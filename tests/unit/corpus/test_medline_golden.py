@@ -6,13 +6,11 @@ from typing import Any
 
 import pytest
 
-from pubmill.corpus.document_versions import write_latest
 from pubmill.corpus.filters import rejection
-from pubmill.corpus.medline import file_order, read_medline
-from pubmill.corpus.shards import Document, joined, read_reasons, write_shard
+from pubmill.corpus.shards import Document, joined
 from pubmill.errors import PubmillError
 from pubmill.recipes.corpora import SelectionRecipe
-from tests.unit.corpus.test_medline import abstract, articles, citation, read, write
+from tests.unit.corpus.test_medline import abstract, articles, citation, read
 
 MATHML = 'xmlns:mml="http://www.w3.org/1998/Math/MathML"'
 
@@ -33,7 +31,8 @@ MATHML = 'xmlns:mml="http://www.w3.org/1998/Math/MathML"'
         (f"<mml:math {MATHML}><mml:mi>z</mml:mi></mml:math>.", "z."),
         ("a<DispFormula><mml:math><mml:mi>b</mml:mi></mml:math></DispFormula>c", "abc"),
         ("one<![CDATA[ <two> & ]]>three", "one <two> & three"),
-        ("one\n      two\t three", "one two three"),
+        ("one\n      two\t three&#13;four ", "one two three four"),
+        ("\u00a0five\u2003six\u00a0", "\u00a0five\u2003six\u00a0"),
         ("long note (ABSTRACT TRUNCATED AT 250 WORDS)", "long note (ABSTRACT TRUNCATED AT 250 WORDS)"),
         ("long note [ABSTRACT TRUNCATED AT 400 WORDS]", "long note [ABSTRACT TRUNCATED AT 400 WORDS]"),
     ],
@@ -97,15 +96,6 @@ def test_unicode_is_kept_in_its_form(tmp_path: Path, form: Any) -> None:
     assert found == (("", text), ("", special))
 
 
-def test_pmids_of_comments_and_references_are_not_the_citations(tmp_path: Path) -> None:
-    refers = (
-        "<CommentsCorrectionsList><CommentsCorrections RefType='ErratumIn'><PMID Version='3'>77</PMID>"
-        "</CommentsCorrections></CommentsCorrectionsList></MedlineCitation>"
-    )
-    (document,) = read(tmp_path, articles(citation(1).replace("</MedlineCitation>", refers)))
-    assert (document.id, document.version) == ("pmid:1", 1)
-
-
 def test_a_book_is_a_row_without_text_that_selections_leave_out_and_count(tmp_path: Path) -> None:
     book = (
         "<PubmedBookArticle><BookDocument><PMID Version='2'>8</PMID><Abstract><AbstractText>no</AbstractText>"
@@ -134,42 +124,3 @@ def test_old_and_new_roots_give_the_same(tmp_path: Path, root: str) -> None:
     assert [(row.id, row.deleted, row.sections) for row in found] == [
         ("pmid:1", False, (("", "a b"),)), ("pmid:2", False, (("", "a b"),)), ("pmid:3", True, ()),
     ]  # fmt: skip
-
-
-def shown(folder: Path, files: list[tuple[str, str]]) -> list[str]:
-    """Return the current citations after loading the files, as `PMID.version title`, in order."""
-    shards, rows = [], []
-    for name, content in files:
-        path = write(folder, content).rename(folder / f"pubmed{name}.xml.gz")
-        rows.append(list(read_medline(path)))
-        shards.append(folder / f"{name}.parquet")
-        write_shard(shards[-1], rows[-1], source="pubmed", file=path.name, order=file_order(path))
-    latest = folder / "latest.parquet"
-    write_latest(latest, shards, [0] * len(shards))
-    current = [
-        rows[index][position]
-        for index in range(len(files))
-        for position, reason in read_reasons(latest, index).items()
-        if reason is None
-    ]
-    return [f"{row.pmid}.{row.version} {row.title}" for row in current]
-
-
-def titled(pmid: int, title: str, version: int = 1) -> str:
-    made = f"<ArticleTitle>{title}</ArticleTitle>"
-    return articles(citation(pmid, made, version=f' Version="{version}"'))
-
-
-def deleted(pmid: int, version: int = 1) -> str:
-    return f'<DeleteCitation><PMID Version="{version}">{pmid}</PMID></DeleteCitation>'
-
-
-def test_several_versions_deletion_and_return_of_a_pmid(tmp_path: Path) -> None:
-    files = [
-        ("26n0001", titled(1, "one") + titled(2, "two") + titled(3, "three")),
-        ("26n1335", titled(2, "two, version 2", version=2) + titled(3, "three, revised") + deleted(1)),
-        ("26n1336", titled(1, "one is back") + deleted(2, version=2)),
-    ]
-    assert shown(tmp_path, files[:1]) == ["1.1 one", "2.1 two", "3.1 three"]
-    assert shown(tmp_path, files[:2]) == ["2.2 two, version 2", "3.1 three, revised"]
-    assert shown(tmp_path, files) == ["2.1 two", "3.1 three, revised", "1.1 one is back"]

@@ -51,28 +51,35 @@ def test_no_word_of_a_divided_file_is_lost(tmp_path_factory: pytest.TempPathFact
         assert len({one.id for one in found}) == len(found)
 
 
-def test_damage_is_reported_with_file_and_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    packed = tmp_path / "page.txt.gz"
-    packed.write_bytes(b"")
-    with pytest.raises(PubmillError, match="truncated or damaged gzip after line 0: it is empty"):
-        list(read_plain_text(packed, "mine", "line"))
-    path = tmp_path / "page.txt"
-    path.write_bytes(b"fine\nna\xefve\n")
-    with pytest.raises(PubmillError, match=r"page\.txt:2: not UTF-8 \(byte 3 of the line\)"):
-        read_plain(path, "file")
-    packed = tmp_path / "page.txt.gz"
-    packed.write_bytes(gzip.compress(b"one\n" * 5000)[:-9])
-    with pytest.raises(PubmillError, match="truncated or damaged gzip after line"):
-        read_plain(packed, "line")
-    with pytest.raises(PubmillError, match="does not exist"):
-        read_plain(tmp_path / "no.txt", "line")
+@pytest.mark.parametrize(
+    ("content", "documents", "message"),
+    [
+        (b"fine\nna\xefve\n", "file", r"page\.txt:2: not UTF-8 \(byte 3 of the line\)"),
+        (None, "line", "does not exist"),
+        (b"12345\n12345\n", "file", ":2: the document that begins on line 1 has more than 10 characters"),
+        (b"1234\n1234\n\n1234\n12345\n", "blank-line", ":5: the document that begins on line 4 has more"),
+        (b"1\n12345678901\n", "line", r"page\.txt:2: a line of more than 10 bytes"),
+    ],
+)
+def test_damaged_and_endless_texts_are_reported_with_file_and_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | None, documents: Division, message: str
+) -> None:
     monkeypatch.setattr(own_texts, "LONGEST", 10)
-    path.write_bytes(b"12345\n12345\n")
-    with pytest.raises(PubmillError, match=r"txt:2: the document that begins on line 1 has more than 10"):
-        read_plain(path, "file")
-    path.write_bytes(b"1\n12345678901\n")
-    with pytest.raises(PubmillError, match=r"page\.txt:2: a line of more than 10 bytes"):
-        read_plain(path, "line")
+    if content is not None:
+        (tmp_path / "page.txt").write_bytes(content)
+    with pytest.raises(PubmillError, match=message):
+        read_plain(tmp_path / "page.txt", documents)
+
+
+@pytest.mark.parametrize(
+    ("packed", "message"), [(b"", "0: it is empty"), (gzip.compress(b"one\n" * 5000)[:-9], "[1-9]")]
+)
+def test_a_damaged_gzip_file_is_reported_with_the_last_line(
+    tmp_path: Path, packed: bytes, message: str
+) -> None:
+    (tmp_path / "page.txt.gz").write_bytes(packed)
+    with pytest.raises(PubmillError, match=f"truncated or damaged gzip after line {message}"):
+        read_plain(tmp_path / "page.txt.gz", "line")
 
 
 def test_texts_of_just_the_largest_size_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,9 +89,6 @@ def test_texts_of_just_the_largest_size_are_read(tmp_path: Path, monkeypatch: py
     assert read_plain(path, "file") == [("web:page", ("1234 1234",))]
     path.write_bytes(b"123456789\n123456789\n")
     assert [texts for _, texts in read_plain(path, "line")] == [("123456789",)] * 2
-    path.write_bytes(b"1234\n1234\n\n1234\n12345\n")
-    with pytest.raises(PubmillError, match=r":5: the document that begins on line 4 has more than 10 char"):
-        read_plain(path, "blank-line")
     monkeypatch.setattr(own_texts, "LONGEST", 30)
     assert len(read(tmp_path, {"text": "a"}, {"text": "b"})) == 2
     with pytest.raises(PubmillError, match=r"notes\.jsonl:2: a line of more than 30 bytes"):

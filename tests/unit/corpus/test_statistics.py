@@ -3,15 +3,18 @@
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from pubmill.corpus import shards
 from pubmill.corpus.document_versions import write_latest
-from pubmill.corpus.shards import Document
-from pubmill.corpus.statistics import select, total, write_manifest
+from pubmill.corpus.shards import Document, read_shard, write_shard
+from pubmill.corpus.statistics import PART, select, total, write_manifest
 from pubmill.errors import PubmillError
 from pubmill.recipes.corpora import SelectionRecipe
 from pubmill.storage.files import read_json, write_json
+from pubmill.storage.parquet import parquet_writer
 from tests.unit.corpus.toy_corpus import select_parts, totals, write_shards
 
 
@@ -87,18 +90,49 @@ def test_statistics_that_do_not_add_up(tmp_path: Path) -> None:
         total(statistics, write_manifest(tmp_path / "manifest.parquet", parts))
 
 
-def test_other_shards_and_files_are_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("shard", "index", "message"),
+    [
+        ("shard-0.parquet", 1, "made from other shards"),
+        ("part-0000.parquet", 0, "not a parsed shard"),
+        ("no.parquet", 0, "does not exist"),
+    ],
+)
+def test_other_shards_and_files_are_refused(tmp_path: Path, shard: str, index: int, message: str) -> None:
     corpus(tmp_path)
-    with pytest.raises(PubmillError, match="made from other shards"):
-        select(
-            tmp_path / "shard-0.parquet", 1, tmp_path / "latest.parquet", SelectionRecipe(),
-            tmp_path / "x.parquet", tmp_path / "x.json",
-        )  # fmt: skip
-    assert not (tmp_path / "x.parquet").exists()
-    corpus(tmp_path)
-    for path, word in (("part-0000.parquet", "not a parsed shard"), ("no.parquet", "does not exist")):
-        with pytest.raises(PubmillError, match=word):
-            select(
-                tmp_path / path, 0, tmp_path / "latest.parquet", SelectionRecipe(),
-                tmp_path / "x.parquet", tmp_path / "x.json",
-            )  # fmt: skip
+    latest, part, statistics = (tmp_path / name for name in ("latest.parquet", "x.parquet", "x.json"))
+    with pytest.raises(PubmillError, match=message):
+        select(tmp_path / shard, index, latest, SelectionRecipe(), part, statistics)
+    assert not part.exists()
+
+
+def groups(path: Path) -> list[int]:
+    metadata = pq.read_metadata(path)
+    return [metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)]
+
+
+def test_row_groups_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By documents and by characters, so that memory does not grow with the source file."""
+    monkeypatch.setattr(shards, "ROWS_PER_GROUP", 4)
+    monkeypatch.setattr(shards, "CHARACTERS_PER_GROUP", 10)
+    short = [Document(id=f"s:{number}") for number in range(9)]
+    long = Document(id="t:1", title="four", sections=(("LABEL", "four"),), body=(("", "two"),))
+    documents = [*short, long, *short[:3], long._replace(title="")]
+    write_shard(tmp_path / "a", documents, source="s", file="f", order=3)
+    assert groups(tmp_path / "a") == [4, 4, 2, 4]
+    assert list(read_shard(tmp_path / "a")) == list(enumerate(documents))
+    assert write_shard(tmp_path / "a", [], source="s", file="f", order=3) == (0, 0)
+    assert list(read_shard(tmp_path / "a")) == []
+
+
+def test_rows_of_a_manifest_count_through_a_part_of_any_size(tmp_path: Path) -> None:
+    """Arrow reads 65,536 rows at a time."""
+    count, part = 70_000, tmp_path / "part-0000.parquet"
+    rows = {name: pa.nulls(count, PART.field(name).type) for name in PART.names}
+    rows["id"] = pa.array(map(str, range(count)))
+    with parquet_writer(part, PART) as writer:
+        writer.write_table(pa.table(rows, PART))
+    assert write_manifest(tmp_path / "manifest.parquet", [part, part]) == [count, count]
+    found = pq.read_table(tmp_path / "manifest.parquet")
+    assert found["row"].to_pylist() == [*range(count)] * 2
+    assert found["part"].unique().to_pylist() == ["part-0000"]

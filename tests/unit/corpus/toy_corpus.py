@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.corpus.document_versions import write_latest
-from pubmill.corpus.duplicates import write_duplicates
-from pubmill.corpus.fingerprints import write_fingerprints
+from pubmill.corpus.duplicates import write_duplicates, write_fingerprints
 from pubmill.corpus.shards import Document, write_shard
 from pubmill.corpus.statistics import select, total, write_manifest
 from pubmill.recipes.corpora import SelectionRecipe

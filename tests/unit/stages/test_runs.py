@@ -9,8 +9,7 @@ from pubmill.errors import PubmillError
 from pubmill.recipes.reading import as_json
 from pubmill.stages import Graph
 from pubmill.stages.run_stages import TrialStage
-from pubmill.storage.names_in_paths import run_of
-from pubmill.storage.result_paths import ChoiceKey, RunKey
+from pubmill.storage.result_paths import ChoiceKey, RunKey, run_of
 from tests.unit.toy_studies import targets
 
 

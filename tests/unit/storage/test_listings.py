@@ -3,16 +3,13 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pubmill.errors import PubmillError
 from pubmill.storage import listings
-from pubmill.storage.listings import PubmedYear, list_folder, pubmed_years
+from pubmill.storage.listings import list_folder, pubmed_years
 from tests.unit.programs import run_verb
 from tests.unit.storage.mirrored import BODY, make_mirror
 
-ROOT = Path(__file__).resolve().parents[3]
 URL = "https://ftp.example.org/pubmed/baseline/"
 TABLE = b"""<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 3.2 Final//EN">
 <html><head><title>Index of /pubmed/baseline</title></head>
@@ -94,18 +91,6 @@ def test_pubmed_files_by_year_with_gaps_and_missing_md5() -> None:
     assert newer.ranges() == ["26n0001-26n0003", "26n0005", "26n0009-26n0010"]
     assert newer.gaps() == ["26n0004", "26n0006-26n0008"]
     assert newer.without_md5 == ("pubmed26n0005.xml.gz",)
-
-
-@given(st.sets(st.integers(1, 60), min_size=1))
-def test_ranges_and_gaps_together_are_every_number_once(numbers: set[int]) -> None:
-    year = PubmedYear(26, tuple(sorted(numbers)), ())
-
-    def expand(spans: list[str]) -> list[int]:
-        ends = [[int(end.split("n")[1]) for end in span.split("-")] for span in spans]
-        return [number for end in ends for number in range(end[0], end[-1] + 1)]
-
-    assert expand(year.ranges()) == sorted(numbers)
-    assert sorted(expand(year.ranges()) + expand(year.gaps())) == list(range(min(numbers), max(numbers) + 1))
 
 
 def test_sources_pubmed_prints_what_a_corpus_spec_takes(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 from pubmill.errors import PubmillError
 from pubmill.examples.sentences import FOLDER, TABLES
 from pubmill.storage import privacy
-from pubmill.storage.files import read_json
+from pubmill.storage.files import read_json, write_jsonl_gz
 from pubmill.storage.parquet import access_of_parts, parquet_writer
 from pubmill.storage.privacy import LABEL, access_of, keep_private
 from tests.unit.pretraining.toy_pretraining import changed
@@ -115,6 +115,25 @@ def test_from_words_to_a_model(tmp_path: Path, private: bool, program: Program) 
         "export_model", recipe=json.dumps(weights), checkpoint="run/step-2", vocab="vocab", output="model"
     )
     assert modes(made) == mode and access_of(made) == access
+
+
+def test_the_index_of_licensed_data_and_what_it_finds_are_private(tmp_path: Path, program: Program) -> None:
+    text = " ".join(TEXTS)
+    row = {"id": "secret-1", "document": None, "text": text}
+    write_jsonl_gz(tmp_path / "datasets/a/test.jsonl.gz", [row])
+    (tmp_path / "datasets/a/card.json").write_text('{"access": "credentialed"}')
+    table = pa.Table.from_pylist([{"id": "1", "pmid": "", "title": "", "text": text}])
+    pq.write_table(table, tmp_path / "part-0000.parquet")
+    recipe = json.dumps({"datasets": [{"dataset": "a", "splits": ["test"], "pmids": False}]})
+    made = program("index_evaluation_texts", datasets="datasets", recipe=recipe, output="index.parquet")
+    assert modes(made) == {0o600} and access_of_parts([made]) == "credentialed"
+    found = {"parts": "part-0000.parquet", "index": "index.parquet", "folder": "found"}
+    made = program("find_contamination", **found, output="found/blocks/a.json")
+    assert modes(tmp_path / "found") == {0o600}
+    made = program(
+        "contamination", corpus="c", index="index.parquet", found="found", parts=1, output="c.json"
+    )
+    assert modes(made) == {0o600} and "secret-1" in made.read_text()
 
 
 @pytest.mark.parametrize("private", [True, False])

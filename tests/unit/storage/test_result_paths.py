@@ -9,14 +9,17 @@ from hypothesis import strategies as st
 
 from pubmill.errors import PubmillError
 from pubmill.storage.name_patterns import SPEC
-from pubmill.storage.names_in_paths import RunPath, choice_of, names_in, run_of
 from pubmill.storage.result_paths import (
     RELATIVE,
     ChoiceKey,
     Paths,
     RunKey,
+    RunPath,
+    choice_of,
     manifest_of,
+    names_in,
     part_name,
+    run_of,
     shard_name,
 )
 
@@ -77,12 +80,6 @@ def test_paths_name_their_specs(one: str, two: str, three: str, four: str, numbe
     assert {path: list(names_in(path)) for path in expected} == expected
 
 
-@settings(max_examples=30)
-@given(RESULTS, st.sampled_from(["tables/a/gu2020-table06.html", "models/bert/config.json"]))
-def test_a_path_below_the_results_is_found_again(results: str, below: str) -> None:
-    assert Paths(results).below(Paths(results).at(below)) == below
-
-
 def test_other_paths_are_no_records_and_no_choices() -> None:
     below = "runs/p/m/d/s/final"
     for path in ("seed-1.json", f"{below}/seed-x.json", f"{below}/1.json", "p/m/d/s/trials/seed-1.json"):
@@ -136,8 +133,8 @@ def spelled(code: str) -> list[str]:
     return [one for one in texts if " " not in one and not one.endswith(PUBLISHED) and SPELLED.search(one)]
 
 
-OWN = {"pubmill/storage/result_paths.py", "pubmill/storage/names_in_paths.py"}
-"""The module that spells paths, and the one that takes them apart."""
+OWN = {"pubmill/storage/result_paths.py"}
+"""The module that spells paths."""
 OTHERS = {
     "pubmill/inspection/explain/table_statements.py", "pubmill/cli/studies.py",
     "pubmill/stages/pretrainings.py", "pubmill/cli/new_command.py",
@@ -153,20 +150,3 @@ def test_only_one_module_spells_paths_of_results(root: Path) -> None:
     found = {name: spelled(path.read_text(encoding="utf-8")) for name, path in files.items()}
     wrong = {name for name, texts in found.items() if texts and not name.startswith("pubmill/extras/")}
     assert wrong - OTHERS == OWN
-
-
-@pytest.mark.parametrize(
-    ("code", "is_found"),
-    [
-        ('path = f"runs/{protocol}/{model}"', True),
-        ('path = f"{folder}/final/seed-{seed}.json"', True),
-        ('path = f"{name}.predictions.jsonl.gz"', True),
-        ('path = f"{self.results}/corpora/{corpus}"', True),
-        ('path = f"results/{self.recipe.scale}/{RELATIVE.report(study)}"', True),
-        ('"""Files in runs/PROTOCOL."""', False),
-        ('path = f"specs/models/{m}.yaml"', False),
-        ('f"tables/{name}.published.csv"', False),
-    ],
-)
-def test_a_path_spelled_by_hand_is_found(code: str, is_found: bool) -> None:
-    assert bool(spelled(code)) is is_found

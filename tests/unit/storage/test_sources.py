@@ -81,13 +81,6 @@ def test_a_file_arrives_whole_with_its_record(server: Server, tmp_path: Path) ->
     assert record == {"url": url, "bytes": len(BODY), "sha256": SHA256, "md5": MD5, "origin": "network"}
 
 
-def test_busy_servers_are_retried(server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    server.faults = [503, 429]
-    download(f"{server.url}/f.gz", tmp_path / "f.gz")
-    assert (tmp_path / "f.gz").read_bytes() == BODY
-    assert "503" in capsys.readouterr().err
-
-
 def test_a_cut_connection_goes_on_where_it_was(server: Server, tmp_path: Path) -> None:
     server.faults = ["cut", "cut"]
     download(f"{server.url}/f.gz", tmp_path / "f.gz", sha256=SHA256)
@@ -186,14 +179,6 @@ def test_killed_and_run_again_gives_the_same_bytes(server: Server, tmp_path: Pat
     assert output.read_bytes() == BODY
     assert server.ranges("/f.gz")[-1] == f"bytes={received}-"
     assert names(tmp_path) == ["f.gz", "f.gz.source.json"]
-
-
-def test_the_program_says_what_is_wrong_without_a_traceback(tmp_path: Path) -> None:
-    script = [sys.executable, "-m", "pubmill.job", "download", "--url", "ftp://example.org/f"]
-    done = subprocess.run([*script, "--output", str(tmp_path / "f")], capture_output=True, text=True)
-    assert done.returncode == 1
-    assert done.stderr.startswith("pubmill: error: ftp://example.org/f")
-    assert "Traceback" not in done.stderr
 
 
 @pytest.fixture

@@ -261,7 +261,7 @@ ATTACKS = (
         survived=NAMED,
         case=forged_value,
         cases=3_000,
-        quick=60,
+        quick=10,
     ),
     Attack(
         name="archive-files",
@@ -270,7 +270,7 @@ ATTACKS = (
         survived=NAMED,
         case=forged_file,
         cases=1_000,
-        quick=40,
+        quick=8,
     ),
     Attack(
         name="archive-structure",
@@ -279,7 +279,7 @@ ATTACKS = (
         survived=NAMED,
         case=forged_structure,
         cases=1_000,
-        quick=40,
+        quick=10,
     ),
     Attack(
         name="archive-bytes",

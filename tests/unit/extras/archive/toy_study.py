@@ -27,8 +27,7 @@ from pubmill.specs.study import check_study
 from pubmill.stages import Graph
 from pubmill.storage.checksums import FOLDER_SUMS, PREDICTIONS_SEAL, write_formats, write_predictions
 from pubmill.storage.files import SEAL, sealed, sha256
-from pubmill.storage.names_in_paths import run_of
-from pubmill.storage.result_paths import PREDICTIONS, RELATIVE, TRAINING
+from pubmill.storage.result_paths import PREDICTIONS, RELATIVE, TRAINING, run_of
 from pubmill.tables.aggregation import finished_table
 from pubmill.tables.comparisons import comparisons
 from tests.world.part import CANARY
