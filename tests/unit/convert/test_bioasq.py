@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pubmill.convert import bioasq
@@ -287,6 +287,7 @@ def test_answers_are_found_whatever_their_case_and_blanks(gold: str, context: st
     assert bioasq.find(["b", "B", "c"], "a b B") == [Answer(text="b", start=2)]
 
 
+@settings(max_examples=40)
 @given(
     before=st.text(max_size=10),
     words=st.lists(

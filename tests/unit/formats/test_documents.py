@@ -91,10 +91,6 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     for reading in (read_text, lambda path: list(read_lines(path))):
         with pytest.raises(PubmillError, match="can't be read: No such file"):
             reading(tmp_path / "absent")
-    rows = tmp_path / "in.jsonl"
-    rows.write_text('{"id": "1", "text": "a", "text": "b"}\n')
-    with pytest.raises(PubmillError, match=r"in\.jsonl:1: the key text occurs twice"):
-        list(JsonLines(rows).documents())
     packed = tmp_path / "in.jsonl.gz"
     packed.write_bytes(b"")
     with pytest.raises(PubmillError, match=r"in\.jsonl\.gz: not a whole gzip file after line 0"):
