@@ -22,7 +22,7 @@ from itertools import combinations, product
 from typing import Literal
 
 from pubmill.convert.annotated_relations import Pairs, concepts_of
-from pubmill.convert.annotated_texts import AnnotatedText, renamed, sentence_ends, texts
+from pubmill.convert.annotated_texts import AnnotatedText, sentence_ends, texts
 from pubmill.convert.source_files import ConverterInput, check_id, one_line
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import NOVELTY, Entity, RelationsExample, sorted_lists
@@ -108,12 +108,7 @@ def _relations(
 ) -> list[list[str]]:
     types = _types(entities)
     relations: list[list[str]] = []
-    for relation in one.document.relations:
-        label = renamed(relation.type, reading.labels)
-        if label is None:
-            source.left_out["relations_of_other_types"] += 1
-            continue
-        stated = reading.arguments_of(relation, one.document.where)
+    for relation, label, stated in reading.labelled(one, source.left_out):
         related: Iterable[tuple[str, ...]] = [stated]
         if reading.arguments == "concepts":  # an argument may name several, each of which is related
             related = product(*(concepts_of(name, reading.separators) for name in stated))

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubmill.convert.exports import WriterOptions, publish
-from pubmill.convert.jsonl import write as write_lines
+from pubmill.convert.exports import WriterOptions, publish, write_rows
 from pubmill.convert.tsv import WRITTEN, write
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import (
@@ -196,7 +195,7 @@ def test_a_kind_has_a_general_form(tmp_path: Path, kind: str) -> None:
     assert (tmp_path / "out" / result["name"]).read_text() == written
     assert (tmp_path / "out" / result["name"]).stat().st_mode & 0o777 == 0o600
     with pytest.raises(PubmillError, match="no options"):
-        list(write_lines([example], WriterOptions({"columns": ["id"]}, None)))
+        list(write_rows([example], WriterOptions({"columns": ["id"]}, None)))
 
 
 def test_a_form_that_does_not_fit_the_kind_is_refused() -> None:
