@@ -17,7 +17,7 @@ evaluations count it as missed.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, product
 from typing import Literal
 
@@ -35,8 +35,8 @@ class DocumentReading(Pairs):
     novelty: bool = False
 
 
-Types = Mapping[str, Sequence[str]]
-"""Identifier of a concept -> the types of its mentions."""
+Types = Mapping[str, Collection[str]]
+"""Identifier of a concept -> the types of its mentions, in the text's order."""
 
 
 def read(source: ConverterInput) -> Iterator[RelationsExample]:
@@ -90,7 +90,7 @@ def _types(entities: Sequence[Entity]) -> Types:
     types: defaultdict[str, dict[str, None]] = defaultdict(dict)
     for entity in entities:
         types[str(entity.id)][entity.type] = None
-    return {name: list(kinds) for name, kinds in types.items()}
+    return types
 
 
 def _ordered(first: str, second: str, types: Types, reading: DocumentReading) -> tuple[str, str] | None:

@@ -189,15 +189,13 @@ def _check_offsets(documents: Sequence[InputDocument], files: Collection[Path], 
     if not wrong and len(ragged) <= MOST_RAGGED * right:
         return
     if wrong:
-        fault = (
-            f"{len(wrong)} of {len(wrong) + right} mentions differ from the text at their offsets, the first "
-        )
-        fault += wrong[0].shown
+        share = f"{len(wrong)} of {len(wrong) + right}"
+        place = f"{wrong[0].where}: {wrong[0].texts}"
+        fault = f"{share} mentions differ from the text at their offsets, the first {place}"
     else:
-        fault = (
-            f"{len(ragged)} of {right} mentions begin or end inside a word or with white space, the first "
-        )
-        fault += f"{ragged[0]}; so their offsets seem to count in another way"
+        share, place = f"{len(ragged)} of {right}", ragged[0]
+        fault = f"{share} mentions begin or end inside a word or with white space, the first {place}; so "
+        fault += "their offsets seem to count in another way"
     distances = [one.distance for one in wrong[:TRIED]]
     raise PubmillError(f"{fault}. {_advice(files, form, distances, len(wrong) + len(ragged))}")
 
