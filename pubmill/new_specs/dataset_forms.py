@@ -57,8 +57,6 @@ def _guess(files: Mapping[str, Path], given: Given) -> FileForm:
     if reading not in (None, *READINGS):
         raise PubmillError(f"--as {reading}: expected {', '.join(READINGS)}")
     first = next(iter(files.values()))
-    if not first.stat().st_size:
-        raise PubmillError(f"{first}: the file is empty")
     if first.suffix in OTHER_FILES:
         raise PubmillError(f"{first}: {OTHER_FILES[first.suffix]}")
     if first.suffix in (".parquet", ".gz") or ROWS in files:

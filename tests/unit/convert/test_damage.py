@@ -46,6 +46,7 @@ from tests.world.part import CANARY, Part
 
 DAMAGES = int(os.environ.get("PUBMILL_DAMAGES", "24"))
 FEW = 6
+MORE = (pytest.mark.long, pytest.mark.weekly)
 SEED = int(os.environ.get("PUBMILL_DAMAGE_SEED", "1"))
 PATIENCE = 60
 """Time limit in seconds for a conversion that takes fractions of a second; longer ones hang."""
@@ -175,7 +176,7 @@ def fault_of_message(
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 @pytest.mark.parametrize("name", whole_world().expect)
-@pytest.mark.parametrize("numbers", [range(FEW), pytest.param(range(FEW, DAMAGES), marks=pytest.mark.weekly)])
+@pytest.mark.parametrize("numbers", [range(FEW), pytest.param(range(FEW, DAMAGES), marks=MORE)])
 def test_damage_is_reported_and_never_gives_wrong_examples(
     name: str, numbers: range, mirror: Path, tmp_path: Path
 ) -> None:
