@@ -42,7 +42,7 @@ from tests.damage import Damaged, damage
 from tests.dataset_specs import SPECS, inputs_of
 from tests.world import dataset_parts, punkt
 from tests.world.dice import Dice
-from tests.world.part import CANARY, Part
+from tests.world.part import CANARY
 
 DAMAGES = int(os.environ.get("PUBMILL_DAMAGES", "24"))
 FEW = 6
@@ -84,16 +84,6 @@ def mirror(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(content)
     return folder
-
-
-def prepared(name: str, world: Part, mirror: Path, output: Path) -> Dataset:
-    """Convert the undamaged dataset, which must succeed."""
-    spec = specs().datasets[name]
-    recipe = conversion_recipe(name, spec)
-    recipe = replace(recipe, expect=world.expect[name])
-    inputs = inputs_of(name, mirror)
-    convert(recipe, inputs, output)
-    return Dataset(recipe, inputs, places(output, recipe))
 
 
 def places(folder: Path, recipe: ConversionRecipe) -> Places:
@@ -180,7 +170,10 @@ def fault_of_message(
 def test_damage_is_reported_and_never_gives_wrong_examples(
     name: str, numbers: range, mirror: Path, tmp_path: Path
 ) -> None:
-    dataset = prepared(name, whole_world(), mirror, tmp_path / "undamaged")
+    recipe = replace(conversion_recipe(name, specs().datasets[name]), expect=whole_world().expect[name])
+    inputs, undamaged = inputs_of(name, mirror), tmp_path / "undamaged"
+    convert(recipe, inputs, undamaged)
+    dataset = Dataset(recipe, inputs, places(undamaged, recipe))
     faults = []
     for number in numbers:
         dice = Dice(1_000_003 * SEED + number)
