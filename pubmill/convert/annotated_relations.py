@@ -21,14 +21,14 @@ score over the examples can be compared with one over all relations.
 """
 
 import re
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, permutations
 from typing import Literal
 
-from pubmill.convert.annotated_texts import AnnotatedText, TextReading, renamed, sentence_ends, texts
-from pubmill.convert.source_files import ConverterInput, check_id, one_line
+from pubmill.convert.annotated_texts import AnnotatedText, TextReading, sentence_ends, texts
+from pubmill.convert.source_files import ConverterInput, check_id, one_line, renamed
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Entity, SequenceExample
 from pubmill.formats.documents import FileRelation
@@ -47,16 +47,23 @@ class Pairs(TextReading):
     arguments: Literal["mentions", "concepts"] = "mentions"
     separators: str = "|,;"
 
-    def arguments_of(self, relation: FileRelation, where: str) -> tuple[str, str]:
-        """Return the two related mentions or concepts."""
-        stated = relation.concepts if self.arguments == "concepts" else relation.arguments
-        if len(stated) != 2:
-            other = "mentions" if self.arguments == "concepts" else "concepts"
-            raise PubmillError(
-                f"{where}: a relation of type {show(relation.type)} has {len(stated)} {self.arguments}; "
-                f"expected 2. Does the file relate {other} (the option `arguments`)?"
-            )
-        return stated[0], stated[1]
+    def labelled(
+        self, one: AnnotatedText, left_out: Counter[str]
+    ) -> Iterator[tuple[FileRelation, str, tuple[str, ...]]]:
+        """Yield the relations of kept types, each with its label and the two related mentions or concepts."""
+        for relation in one.document.relations:
+            label = renamed(relation.type, self.labels)
+            if label is None:
+                left_out["relations_of_other_types"] += 1
+                continue
+            stated = relation.concepts if self.arguments == "concepts" else relation.arguments
+            if len(stated) != 2:
+                other = "mentions" if self.arguments == "concepts" else "concepts"
+                raise PubmillError(
+                    f"{one.document.where}: a relation of type {show(relation.type)} has {len(stated)} "
+                    f"{self.arguments}; expected 2. Does the file relate {other} (the option `arguments`)?"
+                )
+            yield relation, label, stated
 
     def ordered(self, one: str, other: str) -> bool | None:
         """Return True if two types are a pair in this order, False if only in the other order, else None."""
@@ -82,7 +89,9 @@ def read(source: ConverterInput) -> Iterator[SequenceExample]:
     reading = source.options_as(RelationReading)
     ends = sentence_ends(source, reading)
     for one in texts(source, reading):
-        stated = _stated_labels(one, reading, source)
+        stated = defaultdict[Pair, list[str]](list)
+        for _, label, arguments in reading.labelled(one, source.left_out):
+            stated[_key(arguments, reading)].append(label)
         make = _concept_pairs if reading.arguments == "concepts" else _mention_pairs
         met: set[Pair] = set()
         number = 0
@@ -98,20 +107,6 @@ def read(source: ConverterInput) -> Iterator[SequenceExample]:
         source.left_out["relations_without_a_pair"] += sum(
             len(labels) for pair, labels in stated.items() if pair not in met
         )
-
-
-def _stated_labels(
-    one: AnnotatedText, reading: RelationReading, source: ConverterInput
-) -> Mapping[Pair, list[str]]:
-    labels: dict[Pair, list[str]] = defaultdict(list)
-    for relation in one.document.relations:
-        label = renamed(relation.type, reading.labels)
-        if label is None:
-            source.left_out["relations_of_other_types"] += 1
-            continue
-        arguments = reading.arguments_of(relation, one.document.where)
-        labels[_key(arguments, reading)].append(label)
-    return labels
 
 
 def _key(arguments: Sequence[str], reading: RelationReading) -> Pair:

@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Literal
 
 from pubmill.convert import words
-from pubmill.convert.source_files import ConverterInput, SpecError, check_id, lines
+from pubmill.convert.source_files import ConverterInput, SpecError, check_id, lines, renamed
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import MentionsExample, TokensExample, WordSpan
 from pubmill.examples.sentences import SentenceSplitter
@@ -70,13 +70,6 @@ class TextReading(StrictRecipe):
             raise PubmillError(
                 f"the converter's option `form` is {self.form!r}; give one of {', '.join(FORMS)}"
             )
-
-
-def renamed(kind: str, names: list[str] | dict[str, str] | None) -> str | None:
-    """Return the examples' name of a type; None if there is a list or mapping that lacks it."""
-    if isinstance(names, dict):
-        return names.get(kind)
-    return kind if names is None or kind in names else None
 
 
 @dataclass(frozen=True, slots=True)

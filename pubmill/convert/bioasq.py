@@ -51,8 +51,7 @@ def questions(archive: Path, left_out: Counter[str]) -> dict[str, BioasqQuestion
     with different content raises a `PubmillError`.
     """
     by_id: dict[str, BioasqQuestion] = {}
-    inside = [(archive.name, archive.read_bytes())] if is_json(archive.name) else members(archive)
-    files = [(name, content) for name, content in inside if is_json(name)]
+    files = list(json_files(archive))
     if not files:
         raise PubmillError(f"{archive}: there is no .json file in it; is it BioASQ's own archive?")
     for name, content in files:
@@ -69,9 +68,12 @@ def questions(archive: Path, left_out: Counter[str]) -> dict[str, BioasqQuestion
     return by_id
 
 
-def is_json(name: str) -> bool:
-    """Return whether a member is data; macOS adds its own files with the same suffix to archives."""
-    return name.lower().endswith(".json") and "__MACOSX" not in name and "/._" not in f"/{name}"
+def json_files(path: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the name and content of a JSON file, or of those of an archive, without those that macOS adds."""
+    is_json = path.suffix.lower() == ".json"
+    for name, content in [(path.name, path.read_bytes())] if is_json else members(path):
+        if name.lower().endswith(".json") and "__MACOSX" not in name and "/._" not in f"/{name}":
+            yield name, content
 
 
 def _questions_of_type(
@@ -222,15 +224,12 @@ def factoid_squad(source: ConverterInput) -> Iterator[SpanExample]:
     Questions of `golden` that `test` lacks are left out and counted.
     """
     source.check_options()
-    if source.split == "test":
-        yield from _examples_with_golds(source)
+    test = source.of_split()
+    if source.split != "test":
+        for example in squad.read(source):
+            yield replace(example, document=None, group=_question_id(example.id, test))
         return
-    for example in squad.examples(source.of_split(), source.left_out):
-        yield replace(example, document=None, group=_question_id(example.id, source.of_split()))
-
-
-def _examples_with_golds(source: ConverterInput) -> Iterator[SpanExample]:
-    test, archive = source.of_split(), source.input("golden")
+    archive = source.input("golden")
     golden = {one.id: one for one in _questions_of_type(questions(archive, Counter()), "factoid", Counter())}
     met: set[str] = set()
     for one, question in squad.questions(test):

@@ -27,7 +27,7 @@ Options of `read`, of which only `labels` is required:
 """
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
 from itertools import chain, dropwhile, takewhile
 from pathlib import Path
@@ -163,7 +163,9 @@ def read(source: ConverterInput) -> Iterator[TokensExample]:
     numbered: Iterable[tuple[str, str]] = ((f"{path}:{number}", line) for number, line in lines(path))
     if "member" in file:
         numbered = _lines_of_member(path, file["member"])
-    sentences = _sentences_between(_sentences(numbered, form), file)
+    first, end = file.get("from"), file.get("before")
+    later = dropwhile(lambda one: first is not None and one.document != first, _sentences(numbered, form))
+    sentences = takewhile(lambda one: end is None or one.document != end, later)
     kept = _keep_types(sentences, form.keep, source)
     for number, (document, words, stated) in enumerate(kept, 1):
         name, labels = f"{source.split}-{number:06d}", stated
@@ -203,15 +205,6 @@ def _lines_of_member(archive: Path, name: str) -> Iterator[tuple[str, str]]:
     text = decode(files[0][1], where).removeprefix("\ufeff")
     for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
         yield f"{where}:{number}", line.rstrip("\r")
-
-
-def _sentences_between(
-    sentences: Iterable[_ConllSentence], bounds: Mapping[str, str]
-) -> Iterator[_ConllSentence]:
-    """Return the sentences of the documents from `from` until `before`."""
-    first, end = bounds.get("from"), bounds.get("before")
-    kept = dropwhile(lambda one: first is not None and one.document != first, sentences)
-    return takewhile(lambda one: end is None or one.document != end, kept)
 
 
 def _keep_types(

@@ -7,7 +7,7 @@ import importlib
 import importlib.util
 import re
 import traceback
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -35,8 +35,12 @@ def convert(recipe: ConversionRecipe, inputs: Mapping[str, Path], output: Path) 
     for path in inputs.values():
         check_source(path)
     private = recipe.access != "public"
+    splits: dict[str, Sequence[Example]] = {}
+    left_out = defaultdict[str, Counter[str]](Counter)
     with withholding(private, own=recipe.access == "local"):
-        splits, left_out = _read_splits(recipe, inputs)
+        for name in (split for split in SPLITS if split in recipe.splits):
+            source = ConverterInput(name, inputs, recipe.options, left_out[name])
+            splits[name] = _check_examples(recipe, source, _convert_split(recipe, source))
     counts = {
         name: {**count(examples), **{f"left_out.{reason}": n for reason, n in sorted(left_out[name].items())}}
         for name, examples in splits.items()
@@ -50,19 +54,6 @@ def convert(recipe: ConversionRecipe, inputs: Mapping[str, Path], output: Path) 
         card["examples_sha256"] = {name: sha256(folder / f"{name}.jsonl.gz") for name in splits}
         write_json(folder / "card.json", sealed(card))
     return card
-
-
-def _read_splits(
-    recipe: ConversionRecipe, inputs: Mapping[str, Path]
-) -> tuple[dict[str, Sequence[Example]], dict[str, Counter[str]]]:
-    splits: dict[str, Sequence[Example]] = {}
-    left_out: dict[str, Counter[str]] = {}
-    for name in SPLITS:
-        if name in recipe.splits:
-            left_out[name] = Counter()
-            source = ConverterInput(name, inputs, recipe.options, left_out[name])
-            splits[name] = _check_examples(recipe, source, _convert_split(recipe, source))
-    return splits, left_out
 
 
 def _convert_split(recipe: ConversionRecipe, source: ConverterInput) -> list[Example]:

@@ -17,12 +17,12 @@ evaluations count it as missed.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, product
 from typing import Literal
 
 from pubmill.convert.annotated_relations import Pairs, concepts_of
-from pubmill.convert.annotated_texts import AnnotatedText, renamed, sentence_ends, texts
+from pubmill.convert.annotated_texts import AnnotatedText, sentence_ends, texts
 from pubmill.convert.source_files import ConverterInput, check_id, one_line
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import NOVELTY, Entity, RelationsExample, sorted_lists
@@ -35,8 +35,8 @@ class DocumentReading(Pairs):
     novelty: bool = False
 
 
-Types = Mapping[str, Sequence[str]]
-"""Identifier of a concept -> the types of its mentions."""
+Types = Mapping[str, Collection[str]]
+"""Identifier of a concept -> the types of its mentions, in the text's order."""
 
 
 def read(source: ConverterInput) -> Iterator[RelationsExample]:
@@ -90,7 +90,7 @@ def _types(entities: Sequence[Entity]) -> Types:
     types: defaultdict[str, dict[str, None]] = defaultdict(dict)
     for entity in entities:
         types[str(entity.id)][entity.type] = None
-    return {name: list(kinds) for name, kinds in types.items()}
+    return types
 
 
 def _ordered(first: str, second: str, types: Types, reading: DocumentReading) -> tuple[str, str] | None:
@@ -108,12 +108,7 @@ def _relations(
 ) -> list[list[str]]:
     types = _types(entities)
     relations: list[list[str]] = []
-    for relation in one.document.relations:
-        label = renamed(relation.type, reading.labels)
-        if label is None:
-            source.left_out["relations_of_other_types"] += 1
-            continue
-        stated = reading.arguments_of(relation, one.document.where)
+    for relation, label, stated in reading.labelled(one, source.left_out):
         related: Iterable[tuple[str, ...]] = [stated]
         if reading.arguments == "concepts":  # an argument may name several, each of which is related
             related = product(*(concepts_of(name, reading.separators) for name in stated))

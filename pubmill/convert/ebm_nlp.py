@@ -15,6 +15,7 @@ The examples also keep the original layers, because the original evaluation scor
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from pubmill.convert.exports import WriterOptions
@@ -60,7 +61,8 @@ def read(source: ConverterInput) -> Iterator[TokensExample]:
             for place in range(len(words))
         ]
         labels = [own[-1] if own else "O" for own in marked]
-        for start, end in _sentences(words):
+        ends = sorted({len(words), *(n for n, word in enumerate(words, 1) if word == SENTENCE_END)})
+        for start, end in pairwise([0, *ends]):
             number += 1
             yield TokensExample(
                 id=f"{source.split}-{number:06d}",
@@ -127,11 +129,3 @@ def _document(rows: Rows, pmid: str, where: str) -> tuple[list[str], dict[str, l
         if len(layer) != len(words):
             raise PubmillError(f"{where} has {len(words)} words, but {len(layer)} labels of {name}")
     return words, layers
-
-
-def _sentences(words: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield (first word, word after the last) of each sentence."""
-    ends = [place + 1 for place, word in enumerate(words) if word == SENTENCE_END]
-    if not ends or ends[-1] < len(words):
-        ends.append(len(words))
-    yield from zip([0, *ends], ends, strict=False)

@@ -4,6 +4,7 @@ If the published bytes are known, the written ones must equal them, which proves
 """
 
 import hashlib
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ from pubmill.convert.dataset import load_function
 from pubmill.convert.source_files import for_split
 from pubmill.errors import PubmillError
 from pubmill.examples.argument_transforms import Transformed, dummies
-from pubmill.examples.kinds import KINDS, SequenceExample, read_examples
+from pubmill.examples.kinds import KINDS, SequenceExample, as_row, read_examples
 from pubmill.recipes.datasets import PublishedRecipe
 from pubmill.recipes.finetuning import Dummies
 from pubmill.storage.files import make_private, writing
@@ -94,3 +95,10 @@ def publish(recipe: PublishedRecipe, examples: Path, output: Path) -> dict[str, 
                 make_private(temporary)
             temporary.write_bytes(text)
     return results
+
+
+def write_rows(examples: Sequence[Any], form: WriterOptions) -> Iterator[str]:
+    """Yield a JSON line per example of any kind, with the keys of `pubmill.examples.kinds`; no options."""
+    form.refuse_all()
+    for example in examples:
+        yield json.dumps(as_row(example), ensure_ascii=False, sort_keys=True) + "\n"

@@ -52,21 +52,19 @@ class _Rows:
             path = self._source.input(role)
             for where, row in row_files.rows(path, self.options.get("record", "")):
                 one = _Row(where, row, self.options)
-                if not self._has_split(one):
+                if "split_column" in self.options and self._split_of(one) != split:
                     continue
                 number += 1
                 named = "id" in self.options
-                yield one.value("id") if named else f"{self._source.split}-{number:06d}", one
+                yield one.value("id") if named else f"{split}-{number:06d}", one
 
-    def _has_split(self, row: "_Row") -> bool:
-        if "split_column" not in self.options:
-            return True
+    def _split_of(self, row: "_Row") -> str:
         splits, value = self.options.get("split_values"), row.value("split_column")
         if not isinstance(splits, Mapping) or value not in splits:
             raise PubmillError(
                 f"{row.where}: the split {quote(value)} is not in the option `split_values`: {splits!r}"
             )
-        return bool(splits[value] == self._source.split)
+        return str(splits[value])
 
     def labels(self) -> Mapping[str, str]:
         """Return the file's labels, each with the example's."""

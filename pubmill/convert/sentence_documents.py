@@ -14,7 +14,7 @@ from pathlib import Path
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import TokensExample
 from pubmill.formats.pubtator import blocks, title_and_abstract
-from pubmill.formats.text_files import read_lines
+from pubmill.formats.text_files import lines
 from pubmill.messages.quotations import show
 
 _BREAK = "\0"
@@ -26,7 +26,7 @@ _AHEAD = 3
 def read_documents(path: Path) -> Iterator[tuple[str, str]]:
     """Yield the ids of the documents of a PubTator file and their texts without white space. Annotations are
     not read: some published ones are wrong."""
-    for block in blocks(read_lines(path)):
+    for block in blocks(lines(path)):
         name, texts = title_and_abstract(block, str(path))
         for number, line in block[len(texts) :]:
             if not line.startswith(f"{name}\t"):

@@ -20,6 +20,7 @@ from pubmill import recipes
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import SPLITS, Example
 from pubmill.formats.json_text import parse_row
+from pubmill.formats.text_files import lines as lines  # users' own converters import it from here
 from pubmill.messages.quotations import is_identifier, needs_identifiers, quote
 from pubmill.recipes.recipe_types import StrictRecipe
 from pubmill.storage.archives import decode
@@ -106,6 +107,13 @@ class AllLabels(StrictRecipe):
 Converter = Callable[[ConverterInput], Iterator[Example]]
 
 
+def renamed(label: str, names: list[str] | dict[str, str] | None) -> str | None:
+    """Return the examples' name of a label or type; None if there is a list or mapping that lacks it."""
+    if isinstance(names, dict):
+        return names.get(label)
+    return label if names is None or label in names else None
+
+
 def for_split(options: Mapping[str, Any], split: str) -> dict[str, Any]:
     """Return the options of one split: those under its own name (`test: {...}`) override the others."""
     own = options.get(split) or {}
@@ -134,17 +142,6 @@ def one_line(text: str) -> str:
 
 
 _BLANKS = str.maketrans("\t\n\r", "   ")
-
-
-def lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield numbered lines without their ends and a byte-order mark; only line feeds separate them."""
-    number = 0
-    try:
-        with path.open("rb") as rows:  # bytes, to know the line that isn't UTF-8
-            for number, row in enumerate(rows, 1):
-                yield number, row.rstrip(b"\r\n").decode("utf-8-sig" if number == 1 else "utf-8")
-    except UnicodeDecodeError as error:
-        raise PubmillError(f"{path}:{number}: not UTF-8: {error.reason}") from None
 
 
 def table(

@@ -6,7 +6,6 @@ evaluation reads the same texts.
 """
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -77,11 +76,7 @@ def read(source: ConverterInput) -> Iterator[SpanExample]:
     are wrong, are left out and counted.
     """
     source.check_options()
-    yield from examples(source.of_split(), source.left_out)
-
-
-def examples(path: Path, left_out: Counter[str]) -> Iterator[SpanExample]:
-    """Yield the examples of a file, as `read` does."""
+    path = source.of_split()
     for example, question in questions(path):
         if question.is_impossible == bool(example.answers):
             has, marked = len(example.answers), "impossible" if question.is_impossible else "possible"
@@ -89,7 +84,7 @@ def examples(path: Path, left_out: Counter[str]) -> Iterator[SpanExample]:
                 f"{path}: question {show(example.id)} has {has} answers but is marked as {marked}"
             )
         if question.plausible_answers:
-            left_out["plausible_answers"] += len(question.plausible_answers)
+            source.left_out["plausible_answers"] += len(question.plausible_answers)
         yield example
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from pubmill import recipes
 from pubmill.convert.exports import WriterOptions
-from pubmill.convert.source_files import ConverterInput, one_line, table
+from pubmill.convert.source_files import ConverterInput, one_line, renamed, table
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Entity, SequenceExample
 from pubmill.messages.quotations import quote
@@ -39,11 +39,6 @@ class Layout(StrictRecipe):
                 f"{', '.join(READ)}, `text` and `label` among them, and only `skip` more than once"
             )
 
-    @property
-    def label_of(self) -> dict[str, str]:
-        """Label in the file -> label of the example."""
-        return self.labels if isinstance(self.labels, dict) else {label: label for label in self.labels}
-
 
 def read(source: ConverterInput) -> Iterator[SequenceExample]:
     """Yield the examples of one split.
@@ -71,9 +66,10 @@ def _example(cells: dict[str, str], layout: Layout, number: int, place: str, whe
             raise PubmillError(f"{where}: the column `{name}` is empty")
     if cells.get("number", str(number)) != str(number):
         raise PubmillError(f"{where}: expected the row's number {number}, found {quote(cells['number'])}")
-    if cells["label"] not in layout.label_of:
+    label = renamed(cells["label"], layout.labels)
+    if label is None:
         raise PubmillError(
-            f"{where}: expected a label ({', '.join(layout.label_of)}), found {quote(cells['label'])}"
+            f"{where}: expected a label ({', '.join(layout.labels)}), found {quote(cells['label'])}"
         )
     text = one_line(cells["text"])
     return SequenceExample(
@@ -81,7 +77,7 @@ def _example(cells: dict[str, str], layout: Layout, number: int, place: str, whe
         document=cells.get("document"),
         text=text,
         text_pair=one_line(cells["text_pair"]) if "text_pair" in cells else None,
-        label=layout.label_of[cells["label"]],
+        label=label,
         entities=[_dummy_mention(text, dummy, of, where) for dummy, of in (layout.entities or {}).items()],
     )
 

@@ -19,14 +19,7 @@ from lxml import etree
 from pubmill.errors import PubmillError
 from pubmill.formats.documents import Annotated, FileRelation, InputDocument, Passage, Relation, TextMention
 from pubmill.formats.json_text import parse_json
-from pubmill.formats.offsets import (
-    USUAL,
-    Offsets,
-    Piece,
-    TextPlaces,
-    pieces_of,
-    size_of,
-)
+from pubmill.formats.offsets import USUAL, Offsets, Piece, TextPlaces, pieces_of, size_of
 from pubmill.formats.safe_xml import parse_xml
 from pubmill.formats.text_files import check_characters, read_text
 from pubmill.storage.strict_parsing import whole_number

@@ -126,7 +126,7 @@ def _of_each(read: Callable[[str, str, Offsets], Iterator[InputDocument]]) -> Re
 
 
 ANNOTATED: dict[str, Reader] = {
-    "pubtator": _of_each(lambda text, *rest: pubtator.documents_of(text.split("\n"), *rest)),
+    "pubtator": _of_each(lambda text, *rest: pubtator.documents_of(enumerate(text.split("\n"), 1), *rest)),
     "bioc-json": _of_each(
         lambda text, place, offsets: bioc.documents_of(parse_json(text, place), place, offsets)
     ),

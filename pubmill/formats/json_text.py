@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
-from pubmill.formats.text_files import read_lines
+from pubmill.formats.text_files import lines
 from pubmill.messages.quotations import show
 from pubmill.storage.strict_parsing import RepeatedKeyError, unique_keys
 
@@ -43,7 +43,7 @@ def parse_row(text: str, where: str) -> dict[str, Any]:
 
 def read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield `file:line` and the object of each line of a JSON lines file; blank lines are errors."""
-    for number, line in enumerate(read_lines(path), 1):
+    for number, line in lines(path):
         yield f"{path}:{number}", parse_row(line, f"{path}:{number}")
 
 
@@ -52,8 +52,8 @@ def json_items(text: str, where: str) -> list[tuple[str, Any]]:
     objects or lists below a key, or of the values by id (`id` becomes a key); else the one value."""
     first = text.lstrip().split("\n", 1)[0]
     if first[:1] in ("{", "[") and parsed_or_none(first) is not None and text.strip() != first.strip():
-        lines = enumerate(text.removesuffix("\n").split("\n"), 1)
-        return [(f"{where}:{number}", parse_json(line, f"{where}:{number}")) for number, line in lines]
+        rows = enumerate(text.removesuffix("\n").split("\n"), 1)
+        return [(f"{where}:{number}", parse_json(row, f"{where}:{number}")) for number, row in rows]
     content = parse_json(text, where)
     if isinstance(content, dict):
         values = list(content.values())

@@ -88,13 +88,8 @@ class Misplaced(NamedTuple):
     distance: int | None
 
     @property
-    def shown(self) -> str:
-        """The mention for a message, in which licensed text is withheld."""
-        return f"{self.where}: {self.texts}"
-
-    @property
     def texts(self) -> str:
-        """Both texts for a message."""
+        """Both texts for a message, in which licensed text is withheld."""
         return f"it says {quote(self.stated)}, the text there is {quote(self.found)}"
 
 

@@ -25,7 +25,7 @@ from pubmill.formats.documents import (
     passages_of,
 )
 from pubmill.formats.offsets import USUAL, Offsets, TextPlaces, pieces_of
-from pubmill.formats.text_files import read_lines
+from pubmill.formats.text_files import lines
 from pubmill.messages.quotations import show
 from pubmill.storage.strict_parsing import whole_number
 
@@ -41,7 +41,7 @@ class PubTator:
         self.path = path
 
     def documents(self) -> Iterator[InputDocument]:
-        return documents_of(read_lines(self.path), str(self.path))
+        return documents_of(lines(self.path), str(self.path))
 
     def write(self, annotated: Iterable[Annotated], output: IO[str]) -> None:
         """Write the kept lines of the file with the predicted mentions or relations."""
@@ -51,25 +51,27 @@ class PubTator:
                 predicted = [mention for of_passage in one.mentions for mention in of_passage]
                 mentions = sorted([*filter(one.keeps, mentions), *predicted], key=lambda m: (m.start, m.end))
             related = [relation for of_passage in one.relations or [] for relation in of_passage]
-            lines = [
+            rows = [
                 *(_mention_line(one.document, mention) for mention in mentions),
                 *(relation.source for relation in one.kept_relations()),
                 # the format relates concepts, and several mentions can belong to one concept
                 *dict.fromkeys(_relation_line(one.document, relation) for relation in related),
             ]
-            output.write("\n".join([*texts, *lines]) + "\n\n")
+            output.write("\n".join([*texts, *rows]) + "\n\n")
 
 
-def documents_of(lines: Iterable[str], where: str, offsets: Offsets = USUAL) -> Iterator[InputDocument]:
-    """Yield the documents of a file's lines."""
-    for block in blocks(lines):
+def documents_of(
+    numbered: Iterable[tuple[int, str]], where: str, offsets: Offsets = USUAL
+) -> Iterator[InputDocument]:
+    """Yield the documents of a file's numbered lines."""
+    for block in blocks(numbered):
         yield _parse_document(block, where, offsets)
 
 
-def blocks(lines: Iterable[str]) -> Iterator[Block]:
+def blocks(numbered: Iterable[tuple[int, str]]) -> Iterator[Block]:
     """Yield the numbered lines of each document."""
     block: Block = []
-    for number, line in enumerate(lines, 1):
+    for number, line in numbered:
         if line.strip():
             block.append((number, line.rstrip("\r")))
         elif block:

@@ -45,7 +45,8 @@ def rows(path: Path, record: str = "") -> Rows:
     for name, text in texts_of(path):
         suffix, where = suffix_of(Path(name)), str(path) if name == path.name else f"{path}:{name}"
         if suffix not in (*READERS, ".xml"):
-            raise PubmillError(f"{where}: expected a file that ends with {', '.join(SUFFIXES_OF_ROWS)}")
+            suffixes = ", ".join((*READERS, ".parquet", ".xml"))
+            raise PubmillError(f"{where}: expected a file that ends with {suffixes}")
         yield from _xml_rows(text, where, record) if suffix == ".xml" else READERS[suffix](text, where)
 
 
@@ -135,5 +136,3 @@ READERS: dict[str, Callable[[str, str], Rows]] = {
     ".tsv": partial(_csv_rows, delimiter="\t"),
 }
 """Suffix -> reader of a text with a name for messages."""
-SUFFIXES_OF_ROWS = (*READERS, ".parquet", ".xml")
-"""Suffixes of files of rows."""

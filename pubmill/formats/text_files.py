@@ -1,7 +1,6 @@
 """UTF-8 text files, gzipped or not, of bounded size."""
 
 import gzip
-import io
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,19 +15,18 @@ LARGEST = 1 << 30
 """Largest file that is read at once or unpacked, in bytes of its content."""
 
 
-def read_lines(path: Path) -> Iterator[str]:
-    """Yield the lines of a UTF-8 file without line ends and byte-order mark."""
+def lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield numbered lines of a UTF-8 file without their ends and a byte-order mark; only line feeds separate
+    them."""
     number = 0
     try:
-        with io.TextIOWrapper(_opened(path), encoding="utf-8-sig", newline="\n") as lines:
-            for number, line in enumerate(lines, 1):  # noqa: B007 (the errors below name it)
-                yield line.rstrip("\r\n")
+        with _opened(path) as rows:  # bytes, to know the line that isn't UTF-8
+            for number, row in enumerate(rows, 1):
+                yield number, row.rstrip(b"\r\n").decode("utf-8-sig" if number == 1 else "utf-8")
     except (OSError, EOFError, zlib.error) as error:
         raise _reading_error(path, error, f" after line {number}") from None
     except UnicodeDecodeError as error:
-        raise PubmillError(
-            f"{path}: not UTF-8 after line {number} ({error.reason}); convert it to UTF-8"
-        ) from None
+        raise PubmillError(f"{path}:{number}: not UTF-8: {error.reason}; convert it to UTF-8") from None
 
 
 def read_text(path: Path) -> str:
@@ -54,9 +52,9 @@ class BoundedGzip(gzip.GzipFile):
         """Return up to `size` bytes, by default all."""
         return self._within(super().read(LARGEST + 1 if size is None or size < 0 else size))
 
-    def read1(self, size: int = -1) -> bytes:
-        """Return some bytes."""
-        return self._within(super().read1(size))
+    def readline(self, size: int | None = -1) -> bytes:
+        """Return the next line, or up to `size` bytes of it."""
+        return self._within(super().readline(LARGEST + 1 if size is None or size < 0 else size))
 
     def _within(self, content: bytes) -> bytes:
         if self.tell() > LARGEST:

@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from pubmill.convert.annotated_texts import has_overlaps, needed_readings
@@ -15,32 +14,33 @@ from pubmill.formats.document_files import ARCHIVES, annotated_documents
 from pubmill.formats.documents import InputDocument
 from pubmill.formats.json_text import parse_json
 from pubmill.formats.offsets import Offsets, explanations, parse_offsets
-from pubmill.formats.text_files import read_lines, read_text
+from pubmill.formats.text_files import lines, read_text
 from pubmill.new_specs.file_forms import BY_HAND, FileForm, Given, Options
 from pubmill.storage.archives import members
 
 TEXTS = "pubmill.convert.annotated_texts"
+DOCUMENTS = "pubmill.convert.document_relations"
+PAIRS = "pubmill.convert.annotated_relations"
 LEAVE_OUT = "--misplaced leave_out"
-UNSTATED = ("spans",)
-"""Forms that need not state the texts of mentions."""
 TRIED = 20
 """Number of misplaced mentions whose distances from their texts are tried as shifts."""
 MOST_RAGGED = 0.5
 """Where texts are not stated: largest share of mentions that may begin or end inside a word."""
+_RELATED = "relations between mentions or concepts"
 DOCUMENT_READINGS = {
-    "mentions": "mentions",
-    "nested": "mentions that overlap",
-    "relations": "relations between mentions or concepts",
-    "pairs": "relations between mentions or concepts",
+    "mentions": ("mentions", "tokens", "ner", "entity_f1", f"{TEXTS}:mentions"),
+    "nested": ("mentions that overlap", "mentions", "nested-ner", "entity_f1", f"{TEXTS}:nested_mentions"),
+    "relations": (_RELATED, "relations", "document-relation", "relation_f1", f"{DOCUMENTS}:read"),
+    "pairs": (_RELATED, "sequence", "relation", "micro_f1", f"{PAIRS}:read"),
 }
-"""Value of --as -> what documents must have for it."""
+"""Value of --as -> what documents must have for it; kind, task, metric and converter."""
 
 
 def form_of_documents(path: Path) -> str | None:
     """Return the form of documents that a file, or the files of an archive, have; None if it is none. An
     archive has brat with .ann or .a1 files, else the form of its first XML, JSON or PubTator file."""
     if not path.name.endswith(ARCHIVES):
-        first = next((line for line in read_lines(path) if line.strip()), "")
+        first = next((line for _, line in lines(path) if line.strip()), "")
         return _form_of_line(first, path)
     ends = {name: name.rpartition(".")[2].lower() for name, _ in members(path)}
     if {"ann", "a1"} & set(ends.values()):
@@ -98,7 +98,7 @@ def documents_form(files: Mapping[str, Path], form: str, given: Given) -> FileFo
         raise PubmillError(f"{first}: its documents have no mentions; {BY_HAND}")
     if chosen not in readings:
         ways = " or ".join(f"--as {name} ({what})" for name, what in readings.items())
-        lacking = DOCUMENT_READINGS.get(chosen, "questions")
+        lacking = DOCUMENT_READINGS.get(chosen, ("questions",))[0]
         raise PubmillError(f"{first}: its documents have no {lacking}; {f'use {ways}' if ways else BY_HAND}")
     options |= needed_readings(every)
     others = {name: what for name, what in readings.items() if name != chosen}
@@ -110,18 +110,15 @@ def documents_form(files: Mapping[str, Path], form: str, given: Given) -> FileFo
     for path in files.values() if form == "spans" else ():
         for _, row in spans.rows(read_text(path), str(path)):
             unread |= dict.fromkeys(key for key in row if key not in spans.keys_read(row))
-    found = partial(FileForm, others=others, unread=tuple(unread), notes=tuple(notes))
-    if chosen == "mentions":
-        return found("tokens", "ner", "entity_f1", f"{TEXTS}:mentions", options)
-    options.pop("overlaps", None)
-    if chosen == "nested":
-        return found("mentions", "nested-ner", "entity_f1", f"{TEXTS}:nested_mentions", options)
-    options |= _relation_options(every, chosen == "pairs")
-    if chosen == "relations":
-        converter = "pubmill.convert.document_relations:read"
-        return found("relations", "document-relation", "relation_f1", converter, options)
-    converter = "pubmill.convert.annotated_relations:read"
-    return found("sequence", "relation", "micro_f1", converter, options, negative="none")
+    if chosen != "mentions":
+        options.pop("overlaps", None)
+    if chosen in ("relations", "pairs"):
+        options |= _relation_options(every, chosen == "pairs")
+    _, kind, task, metric, converter = DOCUMENT_READINGS[chosen]
+    return FileForm(
+        kind, task, metric, converter, options, negative="none" if chosen == "pairs" else None,
+        others=others, unread=tuple(unread), notes=tuple(notes),
+    )  # fmt: skip
 
 
 def _readings(documents: Sequence[InputDocument]) -> dict[str, str]:
@@ -192,15 +189,13 @@ def _check_offsets(documents: Sequence[InputDocument], files: Collection[Path], 
     if not wrong and len(ragged) <= MOST_RAGGED * right:
         return
     if wrong:
-        fault = (
-            f"{len(wrong)} of {len(wrong) + right} mentions differ from the text at their offsets, the first "
-        )
-        fault += wrong[0].shown
+        share = f"{len(wrong)} of {len(wrong) + right}"
+        place = f"{wrong[0].where}: {wrong[0].texts}"
+        fault = f"{share} mentions differ from the text at their offsets, the first {place}"
     else:
-        fault = (
-            f"{len(ragged)} of {right} mentions begin or end inside a word or with white space, the first "
-        )
-        fault += f"{ragged[0]}; so their offsets seem to count in another way"
+        share, place = f"{len(ragged)} of {right}", ragged[0]
+        fault = f"{share} mentions begin or end inside a word or with white space, the first {place}; so "
+        fault += "their offsets seem to count in another way"
     distances = [one.distance for one in wrong[:TRIED]]
     raise PubmillError(f"{fault}. {_advice(files, form, distances, len(wrong) + len(ragged))}")
 
@@ -236,7 +231,7 @@ def _ragged(document: InputDocument, form: str) -> list[str]:
     """Return the places of mentions with an edge inside a word or at white space, if the form states no
     texts."""
     found = []
-    for part in document.passages if form in UNSTATED else ():
+    for part in document.passages if form == "spans" else ():  # which needs not state the texts
         for one in part.mentions:
             start, end = one.start - part.offset, one.end - part.offset
             pairs = (part.text[edge - 1 : edge + 1] for edge in (start, end) if edge)

@@ -29,7 +29,6 @@ from pubmill.new_specs.file_forms import (
     score_of,
 )
 from pubmill.new_specs.row_forms import CONVERTER, joined_labels, row_form
-from pubmill.storage.archives import members
 
 TABLE = "pubmill.convert.tsv:read"
 ID_NAMES = ("id", "_id", "ids", "uid", "guid", "index", "example_id", "row_id")
@@ -58,8 +57,6 @@ def _guess(files: Mapping[str, Path], given: Given) -> FileForm:
     if reading not in (None, *READINGS):
         raise PubmillError(f"--as {reading}: expected {', '.join(READINGS)}")
     first = next(iter(files.values()))
-    if not first.stat().st_size:
-        raise PubmillError(f"{first}: the file is empty")
     if first.suffix in OTHER_FILES:
         raise PubmillError(f"{first}: {OTHER_FILES[first.suffix]}")
     if first.suffix in (".parquet", ".gz") or ROWS in files:
@@ -210,14 +207,9 @@ def _all(files: Mapping[str, Path]) -> Iterator[tuple[int, str]]:
 
 def are_questions(path: Path) -> bool:
     """Return whether a file, or the first of an archive, is BioASQ's JSON: questions with a type."""
-    if path.name.endswith(ARCHIVES):
-        contents = (content[:100_000] for name, content in members(path) if bioasq.is_json(name))
-        start = next(contents, b"")
-    elif path.suffix == ".json":
-        with path.open("rb") as file:
-            start = file.read(100_000)
-    else:
+    if not path.name.endswith((*ARCHIVES, ".json")):
         return False
+    start = next((content for _, content in bioasq.json_files(path)), b"")[:100_000]
     return start.lstrip().startswith(b"{") and all(key in start for key in (b'"questions"', b'"type"'))
 
 

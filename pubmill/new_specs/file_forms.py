@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import groupby
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -39,11 +38,6 @@ def split_of(name: str) -> str | None:
             if re.search(way.format(form), name.lower()):
                 return split
     return None
-
-
-def further_shards(files: Mapping[str, Path]) -> list[Path]:
-    """Return the files (role -> file) after the first of a split; their roles are `SPLIT_2`, `SPLIT_3`."""
-    return [path for role, path in files.items() if role not in (*SPLITS, ROWS)]
 
 
 Options = dict[str, Any]

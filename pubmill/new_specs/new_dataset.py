@@ -22,7 +22,7 @@ from pubmill.messages import commands, installation
 from pubmill.messages.quotations import withholding
 from pubmill.new_specs.conll_forms import is_conll
 from pubmill.new_specs.dataset_forms import OTHER_FILES, guess
-from pubmill.new_specs.file_forms import NOTHING, ROWS, SPLITS, FileForm, Given, further_shards, split_of
+from pubmill.new_specs.file_forms import NOTHING, ROWS, SPLITS, FileForm, Given, split_of
 from pubmill.new_specs.row_forms import CONVERTER
 from pubmill.new_specs.spec_files import ON_THE_HUB, spec_name, write_with_schema
 from pubmill.recipes.datasets import Access, ConversionRecipe, PublishedFile, PublishedRecipe
@@ -236,7 +236,8 @@ def describe(data: NewDataset, given: Given = NOTHING) -> Described:
     is_private = data.access != PUBLIC
     with withholding(is_private, own=True):
         form = guess(data.files, given)
-    if (shards := further_shards(data.files)) and not form.converter.startswith(CONVERTER):
+    shards = [path for role, path in data.files.items() if role not in (*SPLITS, ROWS)]
+    if shards and not form.converter.startswith(CONVERTER):
         raise PubmillError(
             f"{shards[0]}: its split has two files, but of this form one is read for each split; move the "
             "files of each split into a folder of its name (train, dev or valid, test), or join them"

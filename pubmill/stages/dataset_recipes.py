@@ -18,8 +18,8 @@ def conversion_recipe(name: str, spec: DatasetSpec) -> ConversionRecipe:
 
 GENERAL: dict[str, tuple[str, dict[str, str | list[str]], str]] = {
     "conll": ("pubmill.convert.conll:write", {"documents": "docstart"}, "conll"),
-    "jsonl": ("pubmill.convert.jsonl:write", {}, "jsonl"),
-    "hugging-face": ("pubmill.convert.jsonl:write", {}, "jsonl"),
+    "jsonl": ("pubmill.convert.exports:write_rows", {}, "jsonl"),
+    "hugging-face": ("pubmill.convert.exports:write_rows", {}, "jsonl"),
 }
 """General form -> its writer, the writer's options, and the ending of its files."""
 BLURB = "blurb"

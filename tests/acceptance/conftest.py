@@ -1,6 +1,6 @@
 """Datasets from their real files, each converted once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,11 @@ from tests.making import made_once
 
 HERE = Path(__file__).parent
 Converted = Callable[[str], Path]
+
+
+def mostly_weekly(names: Iterable[str], *others: str) -> list[Any]:
+    """Return the names as parameters of a test, all but `others` as weekly ones."""
+    return [pytest.param(name, marks=() if name in others else pytest.mark.weekly) for name in names]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

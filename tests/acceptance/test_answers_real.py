@@ -13,6 +13,7 @@ from pubmill.convert.dataset_counts import count
 from pubmill.convert.exports import WriterOptions, publish
 from pubmill.convert.source_files import ConverterInput
 from pubmill.examples.kinds import SpanExample, read_examples
+from tests.acceptance.conftest import mostly_weekly
 from tests.dataset_specs import conversion_of, published_of
 
 XQUAD = (
@@ -24,7 +25,7 @@ FILES = {
 }
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", mostly_weekly(FILES, "squad-v2"))
 def test_counts_are_those_of_the_spec(name: str, shared: Path) -> None:
     """Count without writing the examples, as writing takes most of a conversion's time here."""
     expect = conversion_of(name).expect
@@ -53,6 +54,7 @@ def test_xquad_is_an_original_file_of_the_same_form(shared: Path) -> None:
         assert json.loads(written) == json.loads(path.read_text())
 
 
+@pytest.mark.weekly
 def test_xquad_asks_questions_of_dev_with_the_same_answers(shared: Path, tmp_path: Path) -> None:
     """Texts of the rebuilt files equal the originals; their offsets are only those of a first occurrence."""
     recipe = replace(conversion_of("squad-v1"), splits=("dev",), expect={})

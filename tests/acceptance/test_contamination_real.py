@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pyarrow.parquet as pq
+import pytest
 
 from pubmill.corpus.contamination import EvaluationTexts, find_in_part, report, write_index
 from pubmill.corpus.document_versions import write_latest
@@ -50,6 +51,7 @@ def test_abstracts_of_chemprot_are_found_and_can_be_excluded(
     assert read_json(found)["matches"] == []
 
 
+@pytest.mark.weekly
 def test_abstracts_that_two_editions_share_are_similar(shared: Path, tmp_path: Path) -> None:
     """In part of one collection, abstracts include the titles: similar to the other's, not identical."""
     names = ("medical_abstracts_tc_test", "ohsumed_first20000")

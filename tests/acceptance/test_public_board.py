@@ -21,11 +21,11 @@ def scores(board: Path) -> dict[str, dict[str, float]]:
 
 @pytest.mark.parametrize(
     ("dataset", "number"),
+    # without BioBERT's files, which no mirror has
     [
         ("ncbi-disease", 4),
-        ("pubmedqa", 4),
-        ("bc5-disease", 1),
-    ],  # without BioBERT's files, which no mirror has
+        *(pytest.param(*one, marks=pytest.mark.weekly) for one in (("pubmedqa", 4), ("bc5-disease", 1))),
+    ],
 )
 def test_the_scores_of_a_history_are_found_again(
     root: Path, converted: Converted, tmp_path: Path, shared: Path, dataset: str, number: int

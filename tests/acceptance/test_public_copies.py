@@ -9,6 +9,8 @@ import pytest
 
 from pubmill.storage.files import sha256
 
+pytestmark = pytest.mark.weekly
+
 SPLITS = ("train", "devel", "test")
 
 

@@ -19,6 +19,8 @@ from tests.acceptance.test_pmc_real import articles as articles  # a fixture
 from tests.acceptance.test_pubmed_real import FILES
 from tests.losses import characters, found, number
 
+pytestmark = pytest.mark.weekly
+
 PLAIN = etree.XMLParser(remove_comments=True, remove_pis=True)
 FORMULAS = {"inline-formula", "disp-formula", "{http://www.w3.org/1998/Math/MathML}math"}
 
@@ -38,7 +40,6 @@ def kind_in_body(tags: list[str]) -> str:
     return "other places outside of paragraphs"
 
 
-@pytest.mark.weekly
 def test_what_is_lost_of_articles(articles: list[Article], tmp_path: Path) -> None:
     path, read = tmp_path / "article.xml", JatsReader(())
     kept: Counter[str] = Counter()

@@ -120,6 +120,7 @@ def test_every_character_of_every_abstract_comes_out(
     assert {pmid: count for pmid, count in ours.items() if count} == characters(path)
 
 
+@pytest.mark.weekly
 def test_versions_deletions_and_selection(
     tmp_path: Path, pubmed: dict[str, list[Document]], shared: Path
 ) -> None:

@@ -18,7 +18,7 @@ from pubmill.convert.exports import publish
 from pubmill.examples.kinds import TokensExample, read_examples
 from pubmill.recipes.datasets import ConversionRecipe
 from pubmill.storage.files import sha256
-from tests.acceptance.conftest import Converted, examples_of
+from tests.acceptance.conftest import Converted, examples_of, mostly_weekly
 from tests.dataset_specs import conversion_of, inputs_of, published_of, spec_of
 from tests.world.archives import tarball
 
@@ -31,7 +31,7 @@ MTL_JNLPBA = (
 )
 
 
-@pytest.mark.parametrize("name", [*OF_BIOBERT_AND_MTL, "jnlpba"])
+@pytest.mark.parametrize("name", mostly_weekly([*OF_BIOBERT_AND_MTL, "jnlpba"], "species-800", "jnlpba"))
 def test_counts_hold_and_the_published_bytes_come_back(
     name: str, converted: Converted, tmp_path: Path
 ) -> None:
@@ -39,7 +39,7 @@ def test_counts_hold_and_the_published_bytes_come_back(
     assert [reported[split]["equal"] for split in SPLITS] == [True] * 3
 
 
-@pytest.mark.parametrize("name", OF_BLURB)
+@pytest.mark.parametrize("name", mostly_weekly(OF_BLURB, "ncbi-disease"))
 def test_the_published_form_is_what_blurbs_generator_writes(
     name: str, converted: Converted, shared: Path, tmp_path: Path
 ) -> None:
@@ -51,6 +51,7 @@ def test_the_published_form_is_what_blurbs_generator_writes(
         assert (tmp_path / "published" / f"{split}.tsv").read_text() == "\n".join(lines)
 
 
+@pytest.mark.weekly
 def test_both_forms_of_linnaeus_have_the_same_sentences_and_mentions(converted: Converted) -> None:
     forms = [converted(name) for name in ("linnaeus", "linnaeus@biobert")]
     different = 0
@@ -114,6 +115,7 @@ def without_types_of_train(recipe: ConversionRecipe) -> ConversionRecipe:
     return replace(recipe, expect={**recipe.expect, "train": train})
 
 
+@pytest.mark.weekly
 @pytest.mark.parametrize("name", ["jnlpba@typed", "jnlpba@protein"])
 def test_the_counts_of_each_type_from_the_original_form(
     name: str, genia: dict[str, Path], tmp_path: Path
@@ -127,6 +129,7 @@ def test_the_counts_of_each_type_from_the_original_form(
         assert counts["train"]["mentions"] == 46750
 
 
+@pytest.mark.weekly
 def test_blurbs_files_come_back_from_the_original_form(genia: dict[str, Path], tmp_path: Path) -> None:
     recipe = without_types_of_train(conversion_of("jnlpba@typed"))
     untyped = replace(recipe, options={**recipe.options, "labels": "first_character"}, expect={})
@@ -135,6 +138,7 @@ def test_blurbs_files_come_back_from_the_original_form(genia: dict[str, Path], t
     assert [reported[split]["equal"] for split in SPLITS] == [True] * 3
 
 
+@pytest.mark.weekly
 def test_the_typed_copies_are_read_without_document_names(shared: Path, tmp_path: Path) -> None:
     typed = shared / "mirror" / MTL_JNLPBA
     recipe = conversion_of("jnlpba@typed")

@@ -43,7 +43,11 @@ def test_byte_level_pieces_are_the_reference_trainers(texts: list[str]) -> None:
     assert {piece: number for piece, number in ours.get_vocab().items() if piece != "<mask>"} == theirs
 
 
-@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.kind)
+@pytest.mark.parametrize(
+    "recipe",
+    [*RECIPES[:2], pytest.param(RECIPES[2], marks=pytest.mark.weekly)],
+    ids=lambda recipe: recipe.kind,
+)
 def test_encoded_by_words_is_as_the_tokenizer_encodes(
     texts: list[str], recipe: VocabRecipe, tmp_path: Path
 ) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pubmill.convert.annotated_relations import concepts_of, read
-from pubmill.convert.source_files import ConverterInput, SpecError
+from pubmill.convert.source_files import ConverterInput
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import Entity, SequenceExample
 
@@ -130,20 +130,6 @@ def test_relations_of_other_than_two_arguments_are_refused(tmp_path: Path) -> No
         convert(tmp_path, text=text, form="bioc-json", arguments="concepts")
     found, left_out = convert(tmp_path, text=text, form="bioc-json")
     assert found == [] and left_out == {"relations_without_a_pair": 1}
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"negative": None}, "negative: "),
-        ({"labels": None}, "labels: "),
-        ({"pairs": "Gene"}, "pairs: "),
-        ({"pairs": [["Gene", "Gene"], ["Gene"]]}, r"pairs\.1"),
-    ],
-)
-def test_missing_options_are_named(tmp_path: Path, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(SpecError, match=message):
-        convert(tmp_path, **options)
 
 
 @pytest.mark.parametrize(

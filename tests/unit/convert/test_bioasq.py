@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pubmill.convert import bioasq
@@ -78,8 +78,8 @@ def test_yes_no_questions_take_all_snippets_and_dev_is_listed(read: Read) -> Non
     dev, left_out = read(bioasq.yes_no, "dev", options, train=ASKED)
     assert [(example.id, example.label) for example in dev] == [("c3", "no")]
     assert not left_out
-    test, _ = read(bioasq.yes_no, "test", options, test=ASKED)
-    assert [example.id for example in test] == ["a1", "c3"]
+    test, _ = read(bioasq.yes_no, "test", options, test=ASKED[:2])  # has no question of dev
+    assert [example.id for example in test] == ["a1"]
 
 
 @pytest.mark.parametrize(
@@ -287,6 +287,7 @@ def test_answers_are_found_whatever_their_case_and_blanks(gold: str, context: st
     assert bioasq.find(["b", "B", "c"], "a b B") == [Answer(text="b", start=2)]
 
 
+@settings(max_examples=40)
 @given(
     before=st.text(max_size=10),
     words=st.lists(

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pubmill.convert.conll import read, write
@@ -168,14 +168,9 @@ def test_malformed_lines_are_reported(tmp_path: Path, text: str, line: int, mess
     [
         ({}, "labels: this key is required"), ({"labels": "second"}, "labels: expected .*first_character"),
         ({**FIRST, "lower": "yes"}, "lower: unknown key"),
-        ({**FIRST, "separator": ","}, "separator: expected .*blank"),
-        ({**FIRST, "scheme": "bmeso"}, "scheme: expected .*iobes"),
         ({**FIRST, "spelling": "TYPE"}, "`spelling` is 'TYPE'; .*TYPE-B"),
-        ({**FIRST, "documents": "pmid"}, "documents: expected .*medline"),
-        ({**FIRST, "columns": ["word", "tag"]}, "`columns` is "), ({**FIRST, "columns": 2}, "columns: "),
+        ({**FIRST, "columns": ["word", "tag"]}, "`columns` is "),
         ({**FIRST, "columns": ["word", "label", "label"]}, "`columns` is "),
-        ({**FIRST, "types": "protein"}, "types: "), ({**FIRST, "keep": [1]}, "keep.0: "),
-        ({**FIRST, "files": []}, "files: "),
     ],
 )  # fmt: skip
 def test_wrong_options_are_named(tmp_path: Path, options: dict[str, Any], message: str) -> None:
@@ -215,6 +210,7 @@ SENTENCES = st.lists(
 ).map(lambda sentences: [list(rows) for rows in sentences])
 
 
+@settings(max_examples=40)
 @given(SENTENCES)
 def test_every_word_and_label_stays(tmp_path_factory: pytest.TempPathFactory, sentences: list[Any]) -> None:
     path = tmp_path_factory.getbasetemp() / "any.tsv"

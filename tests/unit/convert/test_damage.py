@@ -8,7 +8,8 @@ even that gets through where a source has a sha256 or git blob, which is compare
 without one (`unchecked`, or files of the user's own) have the counts alone, and the published form's hash
 where it is known: damage that changes neither is not seen.
 
-`PUBMILL_DAMAGES=500` gives each dataset so many damages, `PUBMILL_DAMAGE_SEED` other ones.
+Each dataset has a few damages, and more of them weekly. `PUBMILL_DAMAGES=500` gives it so many weekly,
+`PUBMILL_DAMAGE_SEED` other ones.
 """
 
 import os
@@ -43,7 +44,9 @@ from tests.world import dataset_files, dataset_names, punkt
 from tests.world.dice import Dice
 from tests.world.part import CANARY
 
-DAMAGES = int(os.environ.get("PUBMILL_DAMAGES", "12"))
+DAMAGES = int(os.environ.get("PUBMILL_DAMAGES", "24"))
+FEW = 6
+MORE = (pytest.mark.long, pytest.mark.weekly)
 SEED = int(os.environ.get("PUBMILL_DAMAGE_SEED", "1"))
 PATIENCE = 60
 """Time limit in seconds for a conversion that takes fractions of a second; longer ones hang."""
@@ -79,15 +82,6 @@ def mirror(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(content)
     return folder
-
-
-def prepared(name: str, mirror: Path, output: Path) -> Dataset:
-    """Convert the undamaged dataset, which must succeed."""
-    spec = specs().datasets[name]
-    recipe = conversion_recipe(name, spec)
-    inputs = inputs_of(name, mirror)
-    convert(recipe, inputs, output)
-    return Dataset(recipe, inputs, places(output, recipe))
 
 
 def places(folder: Path, recipe: ConversionRecipe) -> Places:
@@ -170,10 +164,16 @@ def fault_of_message(
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 @pytest.mark.parametrize("name", dataset_names())
-def test_damage_is_reported_and_never_gives_wrong_examples(name: str, mirror: Path, tmp_path: Path) -> None:
-    dataset = prepared(name, mirror, tmp_path / "undamaged")
+@pytest.mark.parametrize("numbers", [range(FEW), pytest.param(range(FEW, DAMAGES), marks=MORE)])
+def test_damage_is_reported_and_never_gives_wrong_examples(
+    name: str, numbers: range, mirror: Path, tmp_path: Path
+) -> None:
+    recipe = conversion_recipe(name, specs().datasets[name])
+    inputs, undamaged = inputs_of(name, mirror), tmp_path / "undamaged"
+    convert(recipe, inputs, undamaged)
+    dataset = Dataset(recipe, inputs, places(undamaged, recipe))
     faults = []
-    for number in range(DAMAGES):
+    for number in numbers:
         dice = Dice(1_000_003 * SEED + number)
         role = dice.pick(sorted(dataset.inputs))
         made = damage(dataset.inputs[role].read_bytes(), dice)

@@ -1,8 +1,6 @@
 """Converting a dataset: the card, expectations that fail the job, withheld text, and equal bytes."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -222,17 +220,6 @@ def test_messages_quote_public_text_only(tmp_path: Path, inputs: dict[str, Path]
         convert(replace(RECIPE, access=access), inputs, tmp_path / "toy")
     assert (CANARY in str(caught.value)) is (access == "public")
     assert "'text'" in quote("text")  # withholding has ended with the conversion
-
-
-def test_the_program_by_hand_and_its_errors(tmp_path: Path, inputs: dict[str, Path]) -> None:
-    command = [sys.executable, "-m", "pubmill.job", "convert", "--output", str(tmp_path / "toy")]
-    command += ["--recipe", json.dumps(vars(RECIPE)), "--input", f"train={inputs['train']}"]
-    good = subprocess.run([*command, "--input", f"dev={inputs['dev']}"], capture_output=True, text=True)
-    assert good.returncode == 0, good.stderr
-    assert "toy train: sentences 3, documents 2, mentions 3" in good.stdout
-    bad = subprocess.run([*command, "--input", "dev"], capture_output=True, text=True)
-    assert (bad.returncode, bad.stdout) == (1, "")
-    assert bad.stderr.startswith("pubmill: error: --input dev: expected NAME=PATH")
 
 
 OWN = """

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pubmill.convert.dataset_counts import count, key, lengths, overlaps, unknown_names
+from pubmill.convert.dataset_counts import count, key, lengths, overlaps
 from pubmill.examples.kinds import (
     Answer,
     Entity,
@@ -205,18 +205,3 @@ def test_the_input_of_an_example_is_all_that_a_model_reads() -> None:
     one, other = (SequenceExample(id="a", document=None, text="A", text_pair=to, label="x") for to in "BC")
     assert key(one) != key(other)
     assert key(nested("a", "v w", (0, 1, "x"))) == key(tokens("b", "O O", "v w"))
-
-
-def test_expected_names_that_no_split_has_are_reported() -> None:
-    counts = {"train": count([sequence("a", "A b", "yes")]), "dev": count([sequence("b", "C d", "no")])}
-    assert unknown_names({"train": {"labels.no": 0, "examples": 0, "left_out.pairs": 0}}, "yes", counts) == []
-    # a count above 0 would not hold, and says so itself
-    assert unknown_names({"dev": {"labels.non": 0, "labels.yess": 2}}, "none", counts) == [
-        "dev labels.non: there is no such name; there are no, yes",
-        "negative: there is no label 'none'; there are no, yes",
-    ]
-    assert unknown_names({"dev": {"words.x": 0}}, "x", {"dev": {"examples": 0}}) == [
-        "dev words.x: there is no such name; there are none",
-        "negative: there is no label 'x'; there are none",
-    ]
-    assert unknown_names({}, None, {}) == []

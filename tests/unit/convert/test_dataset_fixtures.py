@@ -2,7 +2,8 @@
 
 A folder is called as the spec is. It holds one made-up file for each source, called as the source's role
 with any ending (`train.tsv`, `archive.tar.gz`), and `expected.yaml`, which says for each split of the spec
-the `counts` by measure and the `first` example in full. A new dataset needs no change here.
+the `counts` by measure and the `first` example in full, and may name another folder that has its `files`.
+A new dataset needs no change here.
 """
 
 import re
@@ -30,25 +31,29 @@ def expected_of(name: str) -> dict[str, Any]:
     errors: list[str] = []
     document = strict_yaml.read(FIXTURES / name / EXPECTED, f"{name}/{EXPECTED}", errors)
     assert not errors
-    splits: dict[str, Any] = document.value
-    return splits
+    expected: dict[str, Any] = document.value
+    return expected
+
+
+def splits_of(name: str) -> dict[str, Any]:
+    return {split: golden for split, golden in expected_of(name).items() if split != "files"}
 
 
 def inputs_of(name: str) -> dict[str, Path]:
     """The folder's files by role."""
-    paths = [path for path in sorted((FIXTURES / name).iterdir()) if path.name != EXPECTED]
-    return {path.name.split(".")[0]: path for path in paths}
+    folder = FIXTURES / expected_of(name).get("files", name)
+    return {path.name.split(".")[0]: path for path in sorted(folder.iterdir()) if path.name != EXPECTED}
 
 
 def made(name: str, inputs: Mapping[str, Path], output: Path) -> None:
     """Convert files as the spec says, but for its counts, which are those of the fixture."""
-    counts = {split: golden["counts"] for split, golden in expected_of(name).items()}
+    counts = {split: golden["counts"] for split, golden in splits_of(name).items()}
     convert(replace(conversion_of(name), expect=counts), inputs, output)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_folder_has_all_files_and_says_all_that_is_expected(name: str) -> None:
-    spec, expected = spec_of(name), expected_of(name)
+    spec, expected = spec_of(name), splits_of(name)
     assert inputs_of(name).keys() == spec.sources.keys()
     assert expected.keys() == set(spec.splits)
     promised = {str(split): counts.keys() for split, counts in spec.expect.items()}
@@ -58,18 +63,13 @@ def test_a_folder_has_all_files_and_says_all_that_is_expected(name: str) -> None
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_folder_is_converted_as_expected(name: str, tmp_path: Path) -> None:
-    made(name, inputs_of(name), tmp_path / "made")
-    for split, golden in expected_of(name).items():
-        assert next(read_jsonl_gz(tmp_path / "made" / f"{split}.jsonl.gz")) == golden["first"]
-
-
-@pytest.mark.parametrize("name", [name for name in NAMES if spec_of(name).published])
-def test_a_folders_published_form_is_written(name: str, tmp_path: Path) -> None:
+def test_a_folder_is_converted_and_published_as_expected(name: str, tmp_path: Path) -> None:
     """Where the published bytes are those of a source, the fixture's must come back too."""
-    recipe, sources = published_of(name), spec_of(name).sources
-    unknown = {split: replace(file, sha256=None) for split, file in recipe.files.items()}
     made(name, inputs_of(name), tmp_path / "made")
+    for split, golden in splits_of(name).items():
+        assert next(read_jsonl_gz(tmp_path / "made" / f"{split}.jsonl.gz")) == golden["first"]
+    sources, recipe = spec_of(name).sources, published_of(name)
+    unknown = {split: replace(file, sha256=None) for split, file in recipe.files.items()}
     written_files = publish(replace(recipe, files=unknown), tmp_path / "made", tmp_path / "published")
     for split, file in recipe.files.items():
         written = (tmp_path / "published" / written_files[split]["name"]).read_bytes()

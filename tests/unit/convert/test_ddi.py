@@ -170,21 +170,3 @@ def test_declared_entities_are_never_read(convert: Reader, encoding: str) -> Non
         content = content.replace(b"<!DOCTYPE", b"+ADwAIQ-DOCTYPE")
     with pytest.raises(PubmillError, match=r"Some drug\.xml:.*(document type|not UTF-8|not well-formed)"):
         convert(content=content)
-
-
-def test_a_file_that_stands_in_the_archive_twice(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive, pytest.warns(UserWarning, match="Duplicate"):
-        archive.writestr("C/train/b.xml", OTHER)
-        archive.writestr("C/train/b.xml", OTHER)
-    (tmp_path / "list").write_text("train_dataset/b.xml\n")
-    inputs = {"archive": tmp_path / "a.zip", "train_files": tmp_path / "list"}
-    with pytest.raises(PubmillError, match=r"a\.zip: .*b\.xml"):
-        list(read(ConverterInput("train", inputs, OPTIONS, Counter())))
-
-
-@pytest.mark.parametrize(
-    "options", [{"folders": None}, {"displaced": "D1.s0"}, {"other": 1}, {"pieces": "all"}]
-)
-def test_options_are_checked(convert: Reader, options: dict[str, Any]) -> None:
-    with pytest.raises(PubmillError, match="option"):
-        convert(**options)

@@ -23,22 +23,19 @@ FLAGS = {
 LABELS = "I-PAR O I-INT O I-OUT I-OUT I-INT O O I-OUT I-OUT".split()
 
 
-def tree(folders: dict[str, str]) -> dict[str, bytes]:
-    """Archive members for documents by PMID, each annotated in a folder."""
-    files = {f"{ROOT}/README.txt": "Read me"}
-    for pmid, folder in folders.items():
-        files[f"{ROOT}/documents/{pmid}.tokens"] = "\n".join(WORDS.split())
-        files[f"{ROOT}/documents/{pmid}.txt"] = WORDS
-        for layer, flags in FLAGS.items():
-            files[f"{SPANS}/{layer}/{folder}/{pmid}.AGGREGATED.ann"] = "\n".join(flags.split())
-            files[f"{SPANS}/{layer}/test/crowd/{pmid}.AGGREGATED.ann"] = "not read"
-            files[f"{SPANS.replace('aggregated', 'individual')}/{layer}/{folder}/{pmid}_A1.ann"] = "not read"
-    return {name: text.encode() for name, text in files.items()}
-
-
 @pytest.fixture
 def files() -> dict[str, bytes]:
-    return tree({"1": "train", "2": "train", "30": "test/gold"})
+    """Archive members for documents by PMID, each annotated in a folder."""
+    members = {f"{ROOT}/README.txt": "Read me"}
+    for pmid, folder in {"1": "train", "2": "train", "30": "test/gold"}.items():
+        members[f"{ROOT}/documents/{pmid}.tokens"] = "\n".join(WORDS.split())
+        members[f"{ROOT}/documents/{pmid}.txt"] = WORDS
+        for layer, flags in FLAGS.items():
+            members[f"{SPANS}/{layer}/{folder}/{pmid}.AGGREGATED.ann"] = "\n".join(flags.split())
+            members[f"{SPANS}/{layer}/test/crowd/{pmid}.AGGREGATED.ann"] = "not read"
+            individual = SPANS.replace("aggregated", "individual")
+            members[f"{individual}/{layer}/{folder}/{pmid}_A1.ann"] = "not read"
+    return {name: text.encode() for name, text in members.items()}
 
 
 def convert(

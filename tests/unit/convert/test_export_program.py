@@ -68,6 +68,9 @@ def test_the_published_or_a_general_form_is_written(export: Export, tmp_path: Pa
     (results / "datasets/toy").rename(results / "datasets/plain")
     asked = export("plain", tmp_path / "asked", "--results", results, "--form", "jsonl")
     assert "(form jsonl)" in asked.stdout
+    assert (tmp_path / "asked/train.jsonl").read_text().startswith('{"document": null, "id": "1"')
+    export("plain", tmp_path / "conll", "--results", results, "--form", "conll")
+    assert (tmp_path / "conll/train.conll").read_bytes() == TOKENS
     ended = export("plain", tmp_path / "plain", "--results", results)
     assert (tmp_path / "plain/train.tsv").read_bytes() == TOKENS
     assert ended.stdout.endswith("(no published form: a general one)\n")
@@ -94,26 +97,11 @@ def test_the_program_says_how_to_convert(export: Export, tmp_path: Path, scale: 
     assert ended.stderr.endswith(f"Make it: .venv/bin/pubmill run {named} {card}\n")
 
 
-@pytest.mark.parametrize(
-    ("form", "file", "beginning"),
-    [
-        ("conll", "train.conll", "pain\tB\n"),
-        ("jsonl", "train.jsonl", '{"document": null, "id": "1", "labels": ["B", "O"]'),
-        ("hugging-face", "train.jsonl", '{"document": null'),
-    ],
-)
-def test_every_dataset_has_general_forms(
-    export: Export, tmp_path: Path, results: Path, form: str, file: str, beginning: str
-) -> None:
-    export("toy", tmp_path / "out", "--results", results, "--form", form)
-    assert (tmp_path / "out" / file).read_text().startswith(beginning)
-    assert (tmp_path / "out/README.md").is_file() == (form == "hugging-face")
-
-
 def test_the_folder_for_hugging_face_is_read_by_its_library(
     export: Export, tmp_path: Path, results: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     datasets = pytest.importorskip("datasets")
     export("toy", tmp_path / "out", "--results", results, "--form", "hugging-face")
     read = datasets.load_dataset(str(tmp_path / "out"), cache_dir=str(tmp_path / "cache"))
+    assert (tmp_path / "out/README.md").is_file()
     assert read["train"][0]["words"] == ["pain", "or"] and list(read) == ["train"]

@@ -66,7 +66,7 @@ def test_documents_are_known_by_the_sentences_around(tmp_path: Path) -> None:
         ("11\t9\t16\tTumours\n", r"copy.txt:1: a document must begin with `PMID\|t\|TITLE`"),
         ("11|a|Abstract first\n", r"copy.txt:1: a document must begin"),
         ("11|t|T\n11|a|A\n11 0 1 T\n", "copy.txt:3: expected tab-separated columns that begin with 11's id"),
-        ("11|t|\udcff\n", "copy.txt: not UTF-8 after line 0"),
+        ("11|t|\udcff\n", "copy.txt:1: not UTF-8"),
         ("11|t|T\n12|a|A\n", "copy.txt:2: expected tab-separated columns that begin with 11's id"),
     ],
 )

@@ -83,16 +83,13 @@ def with_answer(**changes: Any) -> Callable[[Any], None]:
     ("damage", "message"),
     [
         (with_answer(answer_start=-4), r"data.0.paragraphs.0.qas.0.answers.0.answer_start: .*greater"),
-        (with_answer(answer_start="19"), r"answers.0.answer_start: .*valid integer"),
         (with_answer(answer_start=19.0), r"answers.0.answer_start: .*valid integer"),
         (with_answer(text=""), r"answers.0.text: .*at least 1 character"),
         (lambda found: first(found).update(id=""), r"qas.0.id: .*at least 1 character"),
         (lambda found: first(found).update(is_impossible=True), r"q1 has 2 answers but is marked as imp"),
         (lambda found: first(found).update(answers=[]), r"q1 has 0 answers but is marked as possible"),
         (lambda found: first(found).pop("answers"), r"q1 has 0 answers but is marked as possible"),
-        (lambda found: first(found).pop("question"), r"qas.0.question: Field required"),
         (lambda found: found["data"][1].update(title=None), r"data.1.title: .*valid string"),
-        (lambda found: found.update(data={}), r"data: .*valid array"),
     ],
 )
 def test_faults_have_their_place(tmp_path: Path, damage: Callable[[Any], Any], message: str) -> None:
@@ -111,8 +108,6 @@ def test_faults_have_their_place(tmp_path: Path, damage: Callable[[Any], Any], m
         (json.dumps(document(), ensure_ascii=False).encode("latin-1"), "not UTF-8"),
         (b'{"data": [{"title": "\\ud800"}]}', "Invalid JSON"),
         (b"[" * 100_000, "Invalid JSON: recursion limit"),
-        (b"[]", "should be an object"),
-        (b'{"data": [], "data": []}', "the key data occurs twice in one object"),
         (b'{"data": [], "more": [{"a": 1, "b": 2, "a": 1}]}', "the key a occurs twice in one object"),
         (b'{"data": [], "more": ' + b"9" * 5000 + b"}", "number out of range"),
         (gzip.compress(b"{}", mtime=0)[:-6], "not a whole gzip file"),

@@ -30,8 +30,8 @@ from pubmill.examples.prompts import (
     wording_of,
 )
 from pubmill.recipes.finetuning import Dummies
+from pubmill.specs import Specs
 from pubmill.specs.dataset_specs import TASKS, DatasetSpec
-from pubmill.specs.loading import load
 from tests.unit import toy_examples as toy
 
 
@@ -48,8 +48,8 @@ def test_prompts_have_the_input_and_braces_in_it_stay() -> None:
     assert prompt_of(pair, Wording("{text} & {text_pair}", {})) == "a {labels} {x} & Two 1."
 
 
-def test_prompts_say_what_is_annotated_and_what_labels_mean(root: Path) -> None:
-    specs = load(root / "specs", "full").datasets
+def test_prompts_say_what_is_annotated_and_what_labels_mean(full_specs: Specs) -> None:
+    specs = full_specs.datasets
     relation = wording_of(specs["chemprot@blurb"], ["CPR:3", "CPR:9", "false"], toy.TEMPLATES["relation"])
     [example, *_] = toy.examples("rel")
     prompt = prompt_of(example, relation)
@@ -65,8 +65,8 @@ def test_prompts_say_what_is_annotated_and_what_labels_mean(root: Path) -> None:
     assert not any(mark in prompt + several + one for mark in "{}")
 
 
-def test_a_dataset_without_glosses_is_asked_for_by_its_types(root: Path) -> None:
-    specs = load(root / "specs", "full").datasets
+def test_a_dataset_without_glosses_is_asked_for_by_its_types(full_specs: Specs) -> None:
+    specs = full_specs.datasets
 
     def asked(name: str, labels: list[str]) -> str:
         spec = specs[name].model_copy(update={"glosses": None})
@@ -78,9 +78,9 @@ def test_a_dataset_without_glosses_is_asked_for_by_its_types(root: Path) -> None
     assert "Wanted is the relation that the text states" in asked("gad@blurb", ["0", "1"])
 
 
-def test_every_task_has_a_template_and_every_code_a_gloss(root: Path) -> None:
+def test_every_task_has_a_template_and_every_code_a_gloss(full_specs: Specs) -> None:
     """The labels that `expect` counts; names of hallmarks, answers and entailments are words."""
-    for name, spec in load(root / "specs", "full").datasets.items():
+    for name, spec in full_specs.datasets.items():
         assert isinstance(spec, DatasetSpec) and spec.glosses, name
         labels = {
             measure.removeprefix(beginning)
@@ -95,10 +95,10 @@ def test_every_task_has_a_template_and_every_code_a_gloss(root: Path) -> None:
     assert {task for tasks in TASKS.values() for task in tasks} == toy.TEMPLATES.keys()
 
 
-def test_a_published_prompt_has_the_input_at_its_place(tmp_path: Path, root: Path) -> None:
+def test_a_published_prompt_has_the_input_at_its_place(tmp_path: Path, full_specs: Specs) -> None:
     file = tmp_path / "prompt.txt"
     file.write_text('\ufeffAnswer {"a": } for {Input}\n', encoding="utf-8")
-    spec = load(root / "specs", "full").datasets["chemprot@blurb"]
+    spec = full_specs.datasets["chemprot@blurb"]
     [example, *_] = toy.examples("rel")
     types = {entity.type: f"@{entity.type}$" for entity in example.entities}  # type: ignore[attr-defined]
     wording = wording_of(spec, ["CPR:3", "CPR:9"], published_template(file, "{Input}", "{dummies}"))
@@ -113,11 +113,11 @@ def test_a_published_prompt_without_one_place_is_an_error(tmp_path: Path, text: 
         published_template(tmp_path / "p.txt", "{Input}", "{text}")
 
 
-def test_concepts_follow_the_text_and_dummies_need_a_spec(root: Path) -> None:
+def test_concepts_follow_the_text_and_dummies_need_a_spec(full_specs: Specs) -> None:
     assert prompt_of(RELATIONS, Wording("<{text}>", {})) == (
         "<Pain and drug and pain.\n\nConcepts: D1 (Pain); C1 (drug)>"
     )
-    spec = load(root / "specs", "full").datasets["biosses"]
+    spec = full_specs.datasets["biosses"]
     with pytest.raises(PubmillError, match="the dataset's spec has no `dummies`"):
         wording_of(spec, [], "{dummies}")
 

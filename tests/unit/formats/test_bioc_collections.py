@@ -8,7 +8,7 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.formats.bioc_collections import BioCJson, BioCXml, documents_of
-from pubmill.formats.documents import Annotated, InputDocument, TextMention
+from pubmill.formats.documents import InputDocument
 from pubmill.formats.offsets import Offsets
 
 TEXT = "a drug binds a gene"
@@ -201,35 +201,3 @@ def test_misplaced_mentions_are_counted_where_they_may_be() -> None:
     assert found.misplaced == ()
     with pytest.raises(PubmillError, match="needs locations"):  # no matter of offsets
         list(documents_of(collection(mention()), "in", Offsets(leave_out=True)))
-
-
-def test_predicted_mentions_replace_those_of_their_types_in_a_file(tmp_path: Path) -> None:
-    other = mention((10, 1), infons={"type": "other"}, id="T1")
-    path = tmp_path / "in.json"
-    path.write_text(json.dumps(collection(mention((12, 4), text="drug", id="T2"), other)))
-    file = BioCJson(path)
-    [document] = file.documents()
-    predicted = [TextMention(start=17, end=22, type="drug", text="binds", confidence=0.25)]
-    with (tmp_path / "out").open("w") as output:
-        file.write([Annotated(document=document, own=frozenset(["drug"]), mentions=[[], predicted])], output)
-    written = json.loads((tmp_path / "out").read_text())["documents"][0]["passages"]
-    assert written[0]["annotations"] == []
-    assert written[1]["annotations"] == [
-        other,
-        {
-            "id": "T2", "infons": {"type": "drug", "confidence": "0.25"}, "text": "binds",
-            "locations": [{"offset": 17, "length": 5}],
-        },
-    ]  # fmt: skip
-
-
-def test_predicted_mentions_get_the_first_free_ids(tmp_path: Path) -> None:
-    path = tmp_path / "in.json"
-    path.write_text(json.dumps(collection(mention((12, 4), infons={"type": "other"}, id="T2"))))
-    file = BioCJson(path)
-    [document] = file.documents()
-    found = [TextMention(start=start, end=start + 4, type="drug", text="drug") for start in (12, 17)]
-    with (tmp_path / "out").open("w") as output:
-        file.write([Annotated(document=document, own=frozenset(["drug"]), mentions=[[], found])], output)
-    [_, written] = json.loads((tmp_path / "out").read_text())["documents"][0]["passages"]
-    assert [one["id"] for one in written["annotations"]] == ["T2", "T1", "T3"]

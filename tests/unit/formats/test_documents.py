@@ -17,8 +17,7 @@ from pubmill.formats.documents import (
     TextMention,
     passages_of,
 )
-from pubmill.formats.text_files import read_lines, read_text
-from pubmill.prediction.annotating import units
+from pubmill.formats.text_files import lines, read_text
 
 TEXT = "Ann met Bob."
 
@@ -82,34 +81,17 @@ def test_other_lines_are_refused(tmp_path: Path, line: Any, message: str) -> Non
 def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     path = tmp_path / "in"
     path.write_bytes(b"\xef\xbb\xbfone\r\ntwo\n")
-    assert list(read_lines(path)) == ["one", "two"] and read_text(path) == "one\r\ntwo\n"
+    assert list(lines(path)) == [(1, "one"), (2, "two")] and read_text(path) == "one\r\ntwo\n"
     path.write_bytes(b"a\n" * 10_000 + b"\xff")
-    with pytest.raises(PubmillError, match=r"in: not UTF-8 after line \d+ \(invalid start byte\)"):
-        list(read_lines(path))
-    with pytest.raises(PubmillError, match=r"in:10001: not UTF-8: invalid start byte"):
-        read_text(path)
-    for reading in (read_text, lambda path: list(read_lines(path))):
+    for reading in (read_text, lambda path: list(lines(path))):
+        with pytest.raises(PubmillError, match=r"in:10001: not UTF-8: invalid start byte; convert it"):
+            reading(path)
         with pytest.raises(PubmillError, match="can't be read: No such file"):
             reading(tmp_path / "absent")
-    rows = tmp_path / "in.jsonl"
-    rows.write_text('{"id": "1", "text": "a", "text": "b"}\n')
-    with pytest.raises(PubmillError, match=r"in\.jsonl:1: the key text occurs twice"):
-        list(JsonLines(rows).documents())
     packed = tmp_path / "in.jsonl.gz"
     packed.write_bytes(b"")
     with pytest.raises(PubmillError, match=r"in\.jsonl\.gz: not a whole gzip file after line 0"):
         list(JsonLines(packed).documents())
-
-
-@pytest.mark.parametrize("split", [None, lambda line: [part for part in line.split("  ") if part]])
-def test_units_are_lines_or_sentences_with_a_word_and_keep_their_offsets(tmp_path: Path, split: Any) -> None:
-    [document] = read(tmp_path, {"id": "1", "text": "\nAnn  Bob\r\n  \nAnn  Ann"})
-    found = list(units(document, split))
-    parts = [(1, "Ann  Bob"), (14, "Ann  Ann")]
-    if split:
-        parts = [(1, "Ann"), (6, "Bob"), (14, "Ann"), (19, "Ann")]
-    assert [(one.start, one.text) for one in found] == parts
-    assert all(document.passages[0].text[one.start : one.end] == one.text for one in found)
 
 
 def made(start: int, end: int, name: str, kind: str = "A", **more: Any) -> TextMention:
@@ -154,17 +136,3 @@ def test_a_text_file_is_one_document_with_its_name(tmp_path: Path, name: str) ->
     [document] = TextFile(path).documents()
     assert (document.id, document.where, document.source) == ("a.b", str(path), {"id": "a.b", "text": TEXT})
     assert document.passages == [Passage(text=TEXT, offset=0)]
-
-
-def test_predicted_mentions_stand_among_the_kept_ones_in_the_order_of_the_text(tmp_path: Path) -> None:
-    kept, lost = mention(8, 11, "Bob", "B"), mention(0, 3, "Ann", "A")
-    [document] = read(tmp_path, row(kept, lost, note=5))
-    predicted = [made(8, 12, "9"), made(0, 3, "9", confidence=0.25)]
-    with (tmp_path / "out").open("w") as output:
-        made_of = Annotated(document=document, own=frozenset("A"), mentions=[predicted])
-        JsonLines(tmp_path / "in").write([made_of], output)
-    [line] = (tmp_path / "out").read_text().splitlines()
-    assert json.loads(line) == {
-        "id": "1", "text": TEXT, "note": 5,
-        "annotations": [mention(0, 3, "Ann", "A") | {"confidence": 0.25}, kept, mention(8, 12, "Bob.", "A")],
-    }  # fmt: skip

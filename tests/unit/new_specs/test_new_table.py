@@ -13,43 +13,31 @@ from pubmill.stages import Graph
 from pubmill.tables.published_values import check_published, read_published
 
 
-def test_a_new_table_is_a_valid_spec(specs: Path) -> None:
-    known = load(specs, "full")
-    asked = ("mine/table01", ["bc2gm", "chemprot@blurb"], ["pubmedbert-base"], "blurb", known, specs)
-    written = write_table(*asked)
-    assert [path.name for path in written] == ["table01.yaml", "table01.published.csv"]
-    lines = written[0].read_text().splitlines()
-    keys = [line.partition(":")[0] for line in lines if line[0].isalpha()]
+def test_a_new_table_is_a_valid_spec_and_its_values_have_their_keys(specs: Path, full_specs: Specs) -> None:
+    models = ["pubmedbert-base"]
+    asked = ("mine/table01", ["bc2gm", "chemprot@blurb"], models, "blurb", full_specs, specs)
+    spec, file = write_table(*asked)
+    assert (spec.name, file.name) == ("table01.yaml", "table01.published.csv")
+    keys = [line.partition(":")[0] for line in spec.read_text().splitlines() if line[0].isalpha()]
     assert keys[:5] == ["name", "kind", "paper", "title", "caption"], "as they are explained, not sorted"
-    table = load(specs, "full").tables["mine/table01"]
+    with pytest.raises(PubmillError, match="exists; give the new table another name"):
+        write_table(*asked)
+    known = load(specs, "full")
+    table = known.tables["mine/table01"]
     assert [row.dataset for row in table.rows] == ["bc2gm", "chemprot@blurb"]
     assert (table.columns[0].model, table.setting) == ("pubmedbert-base", "standard")
     assert [row.label for row in table.rows] == ["BC2GM", "ChemProt (BLURB)"]
     assert table.columns[0].label == known.models["pubmedbert-base"].label != "pubmedbert-base"
-    with pytest.raises(PubmillError, match="exists; give the new table another name"):
-        write_table(*asked)
 
-
-def new_table(specs: Path) -> tuple[Graph, Path]:
-    """Return the graph of a study of a new table, and the file of its published values."""
-    known = load(specs, "full")
-    asked = ("mine/table01", ["bc2gm", "chemprot@blurb"], ["pubmedbert-base"], "blurb", known, specs)
-    _, published = write_table(*asked)
-    study = Study(study="mine", title="", scale="full", tables=("mine/table01",))
-    return Graph(study, load(specs, "full")), published
-
-
-def test_published_values_come_with_their_keys_and_mistakes_name_their_line(specs: Path) -> None:
-    graph, file = new_table(specs)
     assert file.read_text().splitlines() == [
         HEADING, f"pubmedbert-base,bc2gm,entity_f1,,{BLANK}", f"pubmedbert-base,chemprot,micro_f1,,{BLANK}",
     ]  # fmt: skip
-    recipe = graph.tables.recipe("mine/table01")
+    study = Study(study="mine", title="", scale="full", tables=("mine/table01",))
+    recipe = Graph(study, known).tables.recipe("mine/table01")
     check_published(file, recipe)
     file.write_text(file.read_text().replace(f"micro_f1,,{BLANK}", "micro_f1,77.24,"))
     check_published(file, recipe)
     assert read_published(file)["printed"].tolist() == ["", "77.24"]
-
     for wrong, message in (
         ("pubmedbert-base,bc2gn,entity_f1,80.1,", ":2: no cell pubmedbert-base / bc2gn / entity_f1; the "
          "nearest: pubmedbert-base / bc2gm / entity_f1"),
