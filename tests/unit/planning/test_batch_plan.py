@@ -15,11 +15,6 @@ GPUS = Gpus({}, {}, memory={"old": 16e9, "new": 40e9}, weights={"old": "float32"
 BASE = LongestBatch("p", 8_192, 16, 12, 768, 110_000_000)
 
 
-@pytest.fixture(scope="module")
-def full(full_graph: Graph) -> Graph:
-    return full_graph
-
-
 def with_length(graph: Graph, length: int | None) -> Graph:
     protocol = graph.specs.protocols["sounack2025"]
     values = {**protocol.hyperparameters, "max_length": length}
@@ -48,16 +43,16 @@ def test_a_model_whose_single_input_needs_more_than_a_gpu_has_is_too_large() -> 
     (None, "modernbert-base", None),
 ])  # fmt: skip
 def test_the_length_is_the_recipes_or_the_models(
-    full: Graph, length: int | None, model: str, expected: int | None
+    full_graph: Graph, length: int | None, model: str, expected: int | None
 ) -> None:
     run = RunKey("sounack2025", model, "hoc@blurb", "standard")
-    found = longest_batch(with_length(full, length), run)
+    found = longest_batch(with_length(full_graph, length), run)
     assert (found.length, found.inputs) == (expected, 16)
     assert divided([found._replace(length=None)], GPUS) == []
 
 
-def test_weights_that_are_here_say_their_sizes(full: Graph, tmp_path: Path) -> None:
-    graph = with_length(full, None)
+def test_weights_that_are_here_say_their_sizes(full_graph: Graph, tmp_path: Path) -> None:
+    graph = with_length(full_graph, None)
     graph.paths = paths_of_scale("full", str(tmp_path))
     path = Path(graph.paths.model("modernbert-base", "config.json"))
     path.parent.mkdir(parents=True)

@@ -71,14 +71,9 @@ def test_files_have_the_seeds_of_their_folders(supplied: Made, tmp_path: Path) -
     assert found.seeds("ours", "bc2gm") == [1, 3] and found.seeds("theirs", "bc2gm") == []
     files = [str(folder / f"seed-{seed}/bc2gm.conll") for seed in (1, 3)]
     assert found.checked_files("ours", "bc2gm") == files
-    assert (
-        found.graph.availability.predictions("ours", "jnlpba") == NONE_SUPPLIED
-        and found.graph.availability.predictions("ours", "bc2gm") is None
-    )
-    assert (
-        found.graph.availability.predictions("ours", "mednli") == NOT_LOCAL
-        and found.seeds("ours", "mednli") == []
-    )
+    why_not = found.graph.availability.predictions
+    assert (why_not("ours", "jnlpba"), why_not("ours", "bc2gm")) == (NONE_SUPPLIED, None)
+    assert why_not("ours", "mednli") == NOT_LOCAL and found.seeds("ours", "mednli") == []
     with pytest.raises(PubmillError, match="model ours on jnlpba: no predictions for this dataset are suppl"):
         found.checked_files("ours", "jnlpba")
     [unused] = found.unused_files(["ours", "theirs", "some-llm", "biobert-base"])
@@ -87,9 +82,7 @@ def test_files_have_the_seeds_of_their_folders(supplied: Made, tmp_path: Path) -
 
 def test_a_file_in_the_place_of_the_folder_is_refused(supplied: Made, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(
-        PubmillError, match=r"model ours: .*file \(.*\) is not a folder; expected one with fil"
-    ):
+    with pytest.raises(PubmillError, match=r"model ours: .*file \(.*\) is not a folder; expected one with"):
         supplied(ours=tmp_path / "file").files("ours")
 
 
@@ -98,9 +91,7 @@ def test_a_copy_of_another_systems_or_seeds_predictions_is_refused(supplied: Mad
     theirs = written(tmp_path / "theirs", bc2gm="a")
     alone = supplied(ours=ours)
     assert alone.contents("ours", "bc2gm") == [alone.graph.digests.of(ours / "seed-1/bc2gm.conll")]
-    with pytest.raises(
-        PubmillError, match="model ours: .*seed-2.* is a copy of the predictions of ours, see"
-    ):
+    with pytest.raises(PubmillError, match="model ours: .*seed-2.* is a copy of the predictions of ours"):
         alone.contents("ours", "jnlpba")
     both = supplied(ours=ours, theirs=theirs)
     with pytest.raises(PubmillError, match="model theirs: .*is a copy of the predictions of ours, seed 1 "):
@@ -114,7 +105,5 @@ def test_answers_of_a_language_model_are_results_of_a_job(supplied: Made) -> Non
     assert found.checked_files("some-llm", "bc2gm") == answers and found.contents("some-llm", "bc2gm") == []
     with pytest.raises(PubmillError, match="model some-llm on jnlpba: no predictions for this dataset"):
         found.checked_files("some-llm", "jnlpba")
-    with pytest.raises(
-        PubmillError, match="some-llm consists of supplied predictions, so it can't be fine-t"
-    ):
+    with pytest.raises(PubmillError, match="some-llm consists of supplied predictions, so it can't be fine"):
         found.graph.models.fine_tuned_weights("some-llm")

@@ -29,9 +29,8 @@ def test_weights_in_a_folder_that_is_not_named_are_an_obstacle(
     advice = "in a folder of your own (then set local_files: megatron-345m-cased)"
     access = full_graph.availability
     assert access.model("megatron-345m-cased") == f"needs its weights {advice}"
-    assert access.model("biomegatron-345m@bert-cased-ft") == (
-        f"needs the weights of megatron-345m-cased {advice}"
-    )
+    of_another = f"needs the weights of megatron-345m-cased {advice}"
+    assert access.model("biomegatron-345m@bert-cased-ft") == of_another
     assert access.model("biobert-base") is None
     named = graph_of(full_specs, local_files={"megatron-345m-cased": str(tmp_path)}).availability
     assert named.model("megatron-345m-cased") is None
@@ -40,41 +39,32 @@ def test_weights_in_a_folder_that_is_not_named_are_an_obstacle(
 def test_notes_to_apply_for_are_an_obstacle_of_models_pretrained_on_them(
     full_graph: Graph, full_specs: Specs, graph_of: GraphOf, tmp_path: Path
 ) -> None:
-    specs = with_own_weights(full_specs, ("bio-lm-base@pm-m3",))
-    found = graph_of(specs).availability.model("bio-lm-base@pm-m3")
-    assert found is not None and found.startswith(
-        "is pretrained here on MIMIC-III, which must be applied for"
-    )
-    assert full_graph.availability.model("bio-lm-base@pm-m3") is None, "it was released"
-    named = graph_of(specs, local_files={"mimic-iii": str(tmp_path)}).availability
-    assert named.model("bio-lm-base@pm-m3") is None
+    specs, model = with_own_weights(full_specs, ("bio-lm-base@pm-m3",)), "bio-lm-base@pm-m3"
+    found = str(graph_of(specs).availability.model(model))
+    assert found.startswith("is pretrained here on MIMIC-III, which must be applied for")
+    assert full_graph.availability.model(model) is None, "it was released"
+    assert graph_of(specs, local_files={"mimic-iii": str(tmp_path)}).availability.model(model) is None
 
 
 def test_a_model_is_left_out_until_the_texts_of_ones_own_are_there(
-    full_graph: Graph, full_specs: Specs, graph_of: GraphOf, tmp_path: Path
+    full_specs: Specs, graph_of: GraphOf, tmp_path: Path
 ) -> None:
-    model, folders = "modernbert-bio-base@masked-10b", ("biomed-enriched-clinical", "mediflow")
-    found = full_graph.availability.model(model)
-    assert found is not None and found.startswith(
-        "is pretrained here on texts that you provide (biomed-enriched"
-    )
-    first, both = ({name: str(tmp_path) for name in folders[:count]} for count in (1, 2))
-    some = graph_of(full_specs, local_files=first).availability.model(model)
-    assert some is not None and some.endswith("then set local_files: mediflow)")
-    assert graph_of(full_specs, local_files=both).availability.model(model) is None
+    def why(*folders: str) -> str | None:
+        graph = graph_of(full_specs, local_files=dict.fromkeys(folders, str(tmp_path)))
+        return graph.availability.model("modernbert-bio-base@masked-10b")
+
+    assert str(why()).startswith("is pretrained here on texts that you provide (biomed-enriched")
+    assert str(why("biomed-enriched-clinical")).endswith("then set local_files: mediflow)")
+    assert why("biomed-enriched-clinical", "mediflow") is None
 
 
 def test_exports_name_the_files_that_they_are_made_from(full_graph: Graph, demo_graph: Graph) -> None:
-    made, demo = full_graph.models, demo_graph.models
-    assert made.arguments("biobert-base") == [], "the spec pins the commit"
-    assert [word for word in demo.arguments("pubmedbert-base") if word.startswith("--")] == [
-        "--vocab", "--checkpoint", "--statistics",
-    ]  # fmt: skip
-    assert [word for word in demo.arguments("no-pretraining") if word.startswith("--")] == ["--vocab"]
-    assert demo.inputs("no-pretraining").keys() == {"vocab"}
-    for models, name in ((demo, "pubmedbert-base"), (made, "biobert-base")):
-        with pytest.raises(PubmillError, match="no released weights to be pinned at this scale"):
-            models.release(name)
+    for graph, model, options in (
+        (full_graph, "biobert-base", []),  # the spec pins the commit
+        (demo_graph, "pubmedbert-base", ["--vocab", "--checkpoint", "--statistics"]),
+        (demo_graph, "no-pretraining", ["--vocab"]),
+    ):
+        assert [word for word in graph.models.arguments(model) if word.startswith("--")] == options
 
 
 def test_a_pipeline_is_not_fine_tuned_and_must_be_there(
@@ -96,17 +86,6 @@ def test_a_pipeline_is_not_fine_tuned_and_must_be_there(
         graph.pipelines.recipe(model, "gad@blurb")
     assert graph.pipelines.records(model, "gad@blurb") == []
     assert graph.records.scoring_recipe(graph.pipelines.run(model, "bc2gm")[0]).seed == 1
-
-
-def test_steps_of_pretraining_are_the_latest_that_any_model_needs(
-    full_graph: Graph, full_specs: Specs
-) -> None:
-    models = full_graph.models
-    some = ["biom-bert-large@400k", "biom-bert-large@100k", "biobert-base", "pubmedbert-base@adversarial"]
-    found = models.last_steps(some)
-    last = full_specs.pretraining["pubmedbert-base@adversarial"].checkpoints[-1]
-    assert found == {"biom-bert-large": 400_000, "pubmedbert-base@adversarial": last}
-    assert list(models.last_steps(reversed(some))) == sorted(found)
 
 
 @pytest.mark.parametrize("brace", ["{", "}"])
