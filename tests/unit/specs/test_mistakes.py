@@ -4,6 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from pubmill.recipes.finetuning import FinetuningRecipe
+from pubmill.recipes.problems import nearest_keys
+from pubmill.specs import DatasetSpec, ModelSpec
+from pubmill.specs.loading import KINDS
 from tests.unit.specs.toy_mistakes import check_mistakes, mistakes, replace
 
 BEST = "[scispacy-jnlpba, scispacy-bc5cdr]"
@@ -82,3 +86,21 @@ def test_a_mistake_of_a_scale_is_reported(folder: Path, old: str, new: str, faul
     replace(folder / "scales/small.yaml", old, new)
     found = mistakes(folder)
     assert "specs/scales/small.yaml:" in found and fault in found
+
+
+@pytest.mark.parametrize(
+    ("model", "place", "first"),
+    [
+        (DatasetSpec, ("sources", "train", "File", "sha265"), ["sha256"]),
+        (ModelSpec, ("weights", "pretraining", "recipee"), ["recipe"]),
+        (ModelSpec, ("method", "recipe", "say"), ["says"]),
+        (KINDS["protocols"], ("final", "seed"), ["seeds"]),
+        (FinetuningRecipe, ("learning_rates",), ["learning_rate"]),
+        (None, ("x",), []),
+        (DatasetSpec, ("version", "x", "y"), []),
+    ],
+)
+def test_the_nearest_key_of_the_place_comes_first(
+    model: object, place: tuple[str, ...], first: list[str]
+) -> None:
+    assert nearest_keys(model, place)[:1] == first
