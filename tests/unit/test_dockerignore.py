@@ -35,11 +35,8 @@ def lines(root: Path) -> list[str]:
     return [line for line in text.splitlines() if line and not line.startswith("#")]
 
 
-def test_no_data_go_into_the_image(lines: list[str]) -> None:
+def test_the_code_and_no_data_go_into_the_image(root: Path, lines: list[str]) -> None:
     assert [path for path in DATA if not excluded(path, lines)] == []
-
-
-def test_the_code_goes_into_the_image(root: Path, lines: list[str]) -> None:
     assert [path for path in NEEDED if excluded(path, lines) or not (root / path).is_file()] == []
 
 

@@ -16,16 +16,12 @@ from pubmill.errors import PubmillError, StopRequestedError, exit_with_message, 
         (PubmillError("no file"), "pubmill: error: no file"),
         (StopRequestedError(signal.SIGINT), 130),
         (StopRequestedError(), 143),
-        (
-            PermissionError(errno.EACCES, "Permission denied", "out/\x1bx"),
-            "pubmill: error: out/\\x1bx: Permission denied. Correct this, or name another file or folder",
-        ),
-        (
-            FileExistsError(errno.EEXIST, "File exists", "a"),
-            "pubmill: error: a: exists, but is not a folder. Correct this, or name another file or folder",
-        ),
+        (PermissionError(errno.EACCES, "Permission denied", "out/\x1bx"),
+         "pubmill: error: out/\\x1bx: Permission denied. Correct this, or name another file or folder"),
+        (FileExistsError(errno.EEXIST, "File exists", "a"),
+         "pubmill: error: a: exists, but is not a folder. Correct this, or name another file or folder"),
     ],
-)
+)  # fmt: skip
 def test_programs_exit_with_a_message_or_the_status_of_a_signal(error: Exception, status: str | int) -> None:
     def fail() -> None:
         raise error

@@ -32,16 +32,12 @@ def test_without_an_image_there_is_nothing_to_run_in() -> None:
         own({APPTAINER})
 
 
-@pytest.mark.parametrize(
-    "image", ["/data/pubmill.sif", "docker://ghcr.io/a/pubmill@sha256:0a", "library://a/b:1"]
-)
+@pytest.mark.parametrize("image", ["/data/pubmill.sif", "docker://ghcr.io/a/pubmill@sha256:0a"])
 def test_images_are_files_or_addresses(image: str) -> None:
     assert study(image).container == image
 
 
-@pytest.mark.parametrize(
-    "image", ["", "a b.sif", "a;b", "$(id)", "`id`", "a'b", "{wildcards.x}", "--bind", "a\n"]
-)
+@pytest.mark.parametrize("image", ["", "a b.sif", "a;b", "$(id)", "`id`", "a'b", "{x}", "--bind", "a\n"])
 def test_what_a_shell_would_read_is_no_image(image: str) -> None:
     """Snakemake puts the image into a shell's command as it is."""
     with pytest.raises(ValidationError):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pubmill.hardware.slurm import launcher
-from pubmill.workflow.preparation import any_of, shell_prefix, untracked, wildcard_patterns
+from pubmill.workflow.preparation import any_of, shell_prefix, wildcard_patterns
 
 
 @given(st.lists(st.text(min_size=1, max_size=8), max_size=6), st.text(min_size=1, max_size=8))
@@ -26,12 +26,6 @@ def test_wildcards_are_one_part_of_a_path_or_a_known_name() -> None:
     assert re.fullmatch(patterns["table"], "table06") and not re.fullmatch(patterns["table"], "table")
     assert re.fullmatch(patterns["table"], "section3") and not re.fullmatch(patterns["table"], "section")
     assert re.fullmatch(patterns["seed"], "12") and not re.fullmatch(patterns["seed"], "{seed}")
-
-
-def test_snakemake_sees_that_such_a_parameter_is_derived_from_outputs() -> None:
-    found = untracked(lambda wildcards: wildcards["name"])
-    assert found.__code__.co_varnames[:2] == ("wildcards", "output")
-    assert found({"name": "bc5"}, ["out"]) == "bc5"
 
 
 @pytest.mark.parametrize("own", [False, True])
