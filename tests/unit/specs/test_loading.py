@@ -104,7 +104,7 @@ def test_a_mistake_is_reported_in_the_file_that_has_it_and_once(folder: Path) ->
         "b.yaml:2: expected the name of a spec",
         "c.yaml:2: expected the name",
     ):
-        [line] = [line for line in found if line.startswith(f"specs/datasets/{start}")]
+        line = next(line for line in found if line.startswith(f"specs/datasets/{start}"))
         if start.startswith("fewer"):
             assert ": expect: names dev, but the dataset's splits are train, test (found" in line
     assert not [line for line in found if line.startswith("specs/datasets/bc2gm.yaml")]
@@ -192,3 +192,12 @@ def test_a_variant_has_no_hash_of_the_form_that_it_includes(full_specs: Specs) -
                 known.setdefault(file.sha256, set()).add(name)
     assert len(known) >= 64
     assert [names for names in known.values() if len(names) > 1] == [{"gad@blurb", "gad@fold-1"}]
+
+
+@pytest.mark.parametrize(("files", "fault"), [(0, "block_files"), (1, None)])
+def test_a_job_works_on_one_file_at_least(folder: Path, files: int, fault: str | None) -> None:
+    replace(folder / "scales/demo.yaml", "block_files: 2", f"block_files: {files}")
+    if fault:
+        assert fault in mistakes(folder, "demo")
+    else:
+        assert specs.load(folder, "demo").scale.block_files == files

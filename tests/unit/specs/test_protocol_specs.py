@@ -8,12 +8,12 @@ from pydantic import ValidationError
 
 from pubmill.recipes import FinetuningRecipe, build
 from pubmill.specs import ProtocolSpec, Specs
-from pubmill.specs.study import check_study
+from pubmill.specs.study import Study
 from pubmill.stages import checked_graph
 from tests.unit.specs.toy_mistakes import check_mistakes
 from tests.unit.toy_studies import loaded as specs_of
 
-SCALES = ("demo", "brief", "small", "full")
+SCALES = ("demo", "full")
 PAPERS = ("blurb", "tinn2021", "lewis2020", "shin2020", "alrowili2021")
 
 
@@ -192,14 +192,6 @@ def test_what_a_setting_searches(full_specs: Specs, run: str, grid: dict[str, An
     assert {key: values for key, values in made.items() if key not in common} == grid
 
 
-def test_the_optimal_fine_tuning_searches_more_than_the_standard_one(full_specs: Specs) -> None:
-    """And contains it, as optimal values of tinn2021's Tables 8 and 9 are often the standard ones."""
-    spec = full_specs.protocols["tinn2021"]
-    for data in (full_specs.datasets[name] for name in ("bc2gm", "ddi@blurb", "hoc@blurb", "ebm-pico")):
-        standard, searched = (spec.points(data, "m", name) for name in ("standard", "extensive-search"))
-        assert standard.keys() < searched.keys() and len(searched) == 15
-
-
 def test_trials_never_learn_dev(full_specs: Specs) -> None:
     spec, data = full_specs.protocols["tinn2021"], full_specs.datasets["biosses"]
     assert spec.recipe(data, "m", "train+dev", trial=False)["train_on"] == "train+dev"
@@ -302,44 +294,9 @@ def test_mistakes_are_reported_where_they_stand(folder: Path) -> None:
     check_mistakes(folder, ((f"protocols/{one[0]}", *one[1:]) for one in MISTAKES))
 
 
-TABLE = """
-name: table99
-kind: results
-paper: lewis2020
-title: t
-caption: c
-protocol: lewis2020
-setting: standard
-columns: [{model: pubmedbert-base, label: P}]
-rows: [{dataset: gad, label: GAD, group: re}, {dataset: bc2gm, label: BC2GM, group: ner}]
-"""
-
-
-def test_a_row_of_folds_has_the_records_of_all_of_them(folder: Path) -> None:
-    (folder / "tables/lewis2020/table99.yaml").write_text(TABLE)
-    config = {"study": "x", "title": "x", "scale": "demo", "tables": ["lewis2020/table99"]}
-    made = checked_graph(*check_study(config, folder))
-    recipe = made.tables.recipe("lewis2020/table99")
-    folds = [f"gad@fold-{number}" for number in range(2, 11)]
-    assert recipe.aggregate == "median" and recipe.missing == {}
-    assert recipe.rows[0].folds == tuple(folds) and recipe.rows[1].folds == ()
-    assert recipe.rows[0].metric == "micro_f1"
-    assert made.tables.records("lewis2020/table99")["pubmedbert-base"]["gad"] == [
-        f"runs/lewis2020/pubmedbert-base/{fold}/standard/final/seed-{seed}.json"
-        for fold in folds
-        for seed in (1, 2)
-    ]
-    assert made.scope.datasets() == [*folds, "gad@fold-1", "bc2gm"]
-    some = checked_graph(*check_study({**config, "datasets": ["gad"]}, folder)).tables.recipe(
-        "lewis2020/table99"
-    )
-    assert some.missing == {"bc2gm": "not run in this study"}
-
-
-def test_a_fold_that_cannot_be_had_leaves_the_row_empty(folder: Path, tmp_path: Path) -> None:
-    (folder / "tables/lewis2020/table99.yaml").write_text(TABLE)
-    config = {"study": "x", "title": "x", "scale": "full", "tables": ["lewis2020/table99"]}
-    config |= {"mirror": str(tmp_path), "results": str(tmp_path)}
-    made = checked_graph(*check_study(config, folder))
-    assert "gad@fold-2 the mirror lacks https://" in made.tables.recipe("lewis2020/table99").missing["gad"]
+def test_a_fold_that_cannot_be_had_leaves_the_row_empty(full_specs: Specs, tmp_path: Path) -> None:
+    config = {"study": "x", "title": "x", "scale": "full", "tables": ["lewis2020/table02"]}
+    study = Study.model_validate(config | {"mirror": str(tmp_path), "results": str(tmp_path)})
+    made = checked_graph(study, full_specs)
+    assert "gad@fold-2 the mirror lacks https://" in made.tables.recipe("lewis2020/table02").missing["gad"]
     assert any(line.startswith("left out of the tables: gad@fold-1 ") for line in made.left_out())

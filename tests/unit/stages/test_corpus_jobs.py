@@ -26,17 +26,6 @@ def test_a_local_folder_that_is_not_given_or_has_no_files_is_reported(root: Path
             targets(root, scale="small", local_files={"abstracts": str(path)})
 
 
-def test_text_of_the_users_own_is_recorded_as_a_source(root: Path, tmp_path: Path) -> None:
-    (tmp_path / "a.jsonl.gz").touch()
-    made = targets(root, scale="small", local_files={"abstracts": str(tmp_path)})
-    shard = made.corpora.shards("pubmed-abstracts")[-1]
-    file = "results/small/sources/local/abstracts/a.jsonl.gz"
-    assert shard == ("abstracts", "a", file, ())
-    assert made.corpora.fetched("abstracts", "a") == [file]
-    assert made.sources.local_file("abstracts", "a.jsonl.gz") == str(tmp_path / "a.jsonl.gz")
-    assert "sources/local/abstracts/a.jsonl.gz.source.json" in made.report.source_records()
-
-
 @pytest.mark.parametrize("name", ["x;touch P.jsonl.gz", "{x}.jsonl.gz", "-x.jsonl.gz", "a\nb.jsonl.gz"])
 def test_a_file_of_the_users_own_with_an_odd_name_is_refused(root: Path, tmp_path: Path, name: str) -> None:
     (tmp_path / name).touch()
@@ -67,7 +56,9 @@ def with_packages(specs: Specs) -> Specs:
         "leave_out": ["tables", "captions"],
     }
     source = PmcPackagesSource.model_validate(
-        values | {"packages": ["a/p1", "b/p2"], "unreadable": {"p2": {"PMC2.1": "cut", "PMC1.1": "cut"}}}
+        values
+        | {"packages": ["a/p1", "b/p2"]}
+        | {"unreadable": {"p2": {"PMC2.1": "cut", "PMC1.1": "cut"}, "of another block": {"PMC3.1": "cut"}}}
     )
     corpus = specs.corpora["pubmed-abstracts"].model_copy(update={"name": "mine", "sources": (source,)})
     return specs.model_copy(update={"corpora": {**specs.corpora, "mine": corpus}})

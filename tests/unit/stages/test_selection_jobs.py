@@ -7,7 +7,6 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.recipes.corpora import DuplicatesRecipe, ParsingRecipe
-from pubmill.recipes.reading import as_values
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph, as_arguments, checked_graph
 from pubmill.stages.corpus_jobs import FindDuplicates, Fingerprint, Parse, SelectDocuments
@@ -98,18 +97,3 @@ def test_each_corpus_that_a_model_is_trained_on_has_a_report(root: Path) -> None
     report = "results/demo/corpora/pubmed-abstracts/contamination.json"
     assert report in targets(root / "specs", models=["pubmedbert-base"]).scope.everything()
     assert report not in targets(root / "specs").scope.everything()
-
-
-def test_articles_that_cannot_be_read_are_named_with_their_shard(specs: Path) -> None:
-    text = (
-        "name: mixed\nsources:\n"
-        "  - {name: articles, kind: pmc, url: 'https://b.org', inventory: '2026-09-02',\n"
-        "     articles: [PMC00001xxxx-PMC00003xxxx], leave_out: [],\n"
-        "     unreadable: {PMC00002xxxx: {PMC20001.3: 'mismatched tags'}}}\nselection: {}\n"
-    )
-    made = targets(write(specs, text))
-    plain = {"source": "articles", "kind": "pmc"}
-    blocks = [SimpleNamespace(source="articles", block=one) for one in ("PMC00001xxxx+1", "PMC00003xxxx")]
-    recipes = [as_values(made.stage(Parse).recipe_of(block)) for block in blocks]
-    stated = [{key: one[key] for key in plain.keys() | {"unreadable"}} for one in recipes]
-    assert stated == [plain | {"unreadable": {"PMC00002xxxx": ["PMC20001.3"]}}, plain | {"unreadable": {}}]

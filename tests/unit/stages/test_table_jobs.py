@@ -7,6 +7,7 @@ import pytest
 from pubmill.specs import Specs
 from pubmill.stages import Graph
 from pubmill.storage.files import write_json
+from pubmill.storage.result_paths import RELATIVE
 from tests.unit.toy_studies import GraphOf, targets
 
 
@@ -103,8 +104,11 @@ def test_rows_have_the_papers_runs_and_the_margin_of_their_dataset(full: Graph) 
 
 
 def test_rows_have_their_folds_names_in_print_and_whether_they_are_shown(full: Graph) -> None:
-    rows = {row.key: row for row in full.tables.recipe("lewis2020/table03").rows}
-    assert len(rows["gad"].folds) == 9 and rows["bc2gm"].folds == ()
+    recipe, records = full.tables.recipe("lewis2020/table03"), full.tables.records("lewis2020/table03")
+    rows, paths = {row.key: row for row in recipe.rows}, next(iter(records.values()))["gad"]
+    assert recipe.aggregate == "median" and rows["bc2gm"].folds == ()
+    assert rows["gad"].folds == tuple(f"gad@fold-{number}" for number in range(2, 11))
+    assert len(paths) == 45 and [path.split("/")[3] for path in paths[::5]] == [*rows["gad"].folds]
     metrics = [row.metric for row in rows.values()]
     assert [key for key, row in rows.items() if row.metric == "entity_f1"] == [
         "i2b2-2010", "i2b2-2012", "i2b2-2014",
@@ -137,3 +141,15 @@ def test_records_on_disk_that_no_current_recipe_makes_are_not_shown(full: Graph,
     missing = tables.recipe("gu2020/table06").missing
     reason = "not run in this study; its records on disk are by other recipes or stage versions than"
     assert missing["pubmedbert-base/jnlpba"] == f"{reason} the present ones"
+
+
+def test_floors_are_of_rows_whose_datasets_have_train_and_are_scored_on_test(
+    full_specs: Specs, graph_of: GraphOf
+) -> None:
+    tables = ("gu2020/table06", "lewis2020/table03", "alrowili2021/table02")
+    untrained = full_specs.datasets["jnlpba"].model_copy(update={"splits": ("test",)})
+    specs = full_specs.model_copy(update={"datasets": full_specs.datasets | {"jnlpba": untrained}})
+    blurb, folds, squad = map(graph_of(specs, tables=tables, floors=True).tables.floors, tables)
+    assert blurb["bc2gm"] == (RELATIVE.dataset_floors("bc2gm"),) and len(folds["gad"]) == 9
+    assert not {"jnlpba", "bioasq-yesno"} & blurb.keys() and "squad-v2" not in squad != {}
+    assert graph_of(specs, tables=tables).tables.floors(tables[0]) == {}

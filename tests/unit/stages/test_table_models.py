@@ -11,17 +11,6 @@ from pubmill.stages import Graph
 from tests.unit.toy_studies import GraphOf
 
 
-def test_models_behind_a_model_are_its_beginning_and_its_teacher(
-    full_specs: Specs, graph_of: GraphOf
-) -> None:
-    specs = with_own_weights(full_specs, ("bio-lm-base@distill",))
-    access = graph_of(specs).availability
-    assert list(access.ancestry("bio-lm-base@distill")) == [
-        "bio-lm-base@distill", "bio-lm-base", "bio-lm-large",
-    ]  # fmt: skip
-    assert list(access.ancestry("biobert-base")) == ["biobert-base"]
-
-
 def test_weights_in_a_folder_that_is_not_named_are_an_obstacle(
     full_graph: Graph, full_specs: Specs, graph_of: GraphOf, tmp_path: Path
 ) -> None:
