@@ -45,9 +45,8 @@ def test_a_command_that_needs_torch_says_so_without_it() -> None:
     def needs(name: str) -> None:
         raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
-    with pytest.raises(
-        SystemExit, match=r"this needs torch, .* install it: .*pip install 'DIST.whl\[train\]'"
-    ):
+    said = r"this needs torch, .* install it: .*pip install 'DIST.whl\[train\]'"
+    with pytest.raises(SystemExit, match=said):
         exit_with_message(needs)("torch")
     with pytest.raises(ModuleNotFoundError):
         exit_with_message(needs)("lxml")
