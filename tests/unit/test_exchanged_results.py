@@ -213,8 +213,8 @@ def test_exchanged_and_damaged_sources_are_not_converted(tmp_path: Path, is_exch
     mirror.mkdir(parents=True)
     for name, text in (("train.tsv", conversion.TRAIN), ("devel.tsv", conversion.DEV)):
         (mirror / name).write_text(text)
-        words = words_of(url=f"https://host/{name}", output=folder / name, mirror=mirror.parent)
-        run_program("download", *words)
+        places = words_of(url=f"https://host/{name}", output=folder / name, mirror=mirror.parent)
+        run_program("download", *places)
     if is_exchanged:
         for ending in ("", ".source.json"):
             exchange(folder / f"train.tsv{ending}", folder / f"devel.tsv{ending}")

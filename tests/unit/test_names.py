@@ -73,7 +73,7 @@ LOADING: dict[str, set[bool]] = {
 
 def test_loaders_of_models_stay_on_this_machine_and_run_no_code(trees: Trees) -> None:
     """No model folder makes transformers run its code, unpickle its weights or ask the network for a file."""
-    formats: dict[str, set[bool]] = {}
+    formats: dict[str, set[Any]] = {}
     for path, tree in trees.items():
         for node, name in calls(tree, "from_pretrained", "from_config") if path[:8] == "pubmill/" else ():
             given: dict[Any, Any] = {one.arg: getattr(one.value, "value", None) for one in node.keywords}

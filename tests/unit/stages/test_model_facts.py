@@ -33,10 +33,10 @@ TIMING = RUN | {
     "rows": [{"subject": name, "label": name} for name in ("biobert-base", "bio-lm-base")],
     "baseline": {"subject": "bio-lm-base"},
 }
-WORDS = {"words": {"scratch": "From scratch", "pubmed-abstracts": "PubMed"}}
+WORDS: dict[str, Any] = {"words": {"scratch": "From scratch", "pubmed-abstracts": "PubMed"}}
 GONE = {"row": {"missing": "not released"}}
-TASKS = {"of": "of_task", "subjects": "tasks", "protocol": "blurb"}
-PROTOCOLS = {"of": "of_protocol", "subjects": "protocols"}
+TASKS: dict[str, Any] = {"of": "of_task", "subjects": "tasks", "protocol": "blurb"}
+PROTOCOLS: dict[str, Any] = {"of": "of_protocol", "subjects": "protocols"}
 UNNAMED = "needs its weights in a folder of your own (then set local_files: megatron-345m-cased)"
 TIME = "runs/alrowili2021/{}/chemprot@blurb/timing/final/seed-1.json"
 
