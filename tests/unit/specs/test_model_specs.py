@@ -12,7 +12,6 @@ from pubmill.specs import ArchiveWeights, HubWeights, ModelSpec, RecipeWeights, 
 from pubmill.specs.model_specs import PLAIN, PromptSpec
 from pubmill.specs.study import check_study
 from pubmill.stages import checked_graph
-from tests.unit.specs.toy_mistakes import check_mistakes
 
 PAPERS = ["gu2020", "tinn2021", "lewis2020", "shin2020", "alrowili2021"]
 UNPINNED = {
@@ -148,23 +147,6 @@ def test_published_prompts_are_files_with_a_hash(full_specs: Specs) -> None:
     assert hoc.url.endswith("/benchmarks/%5BMLC%5DHoc/prompt_zeroshot.txt")
     with pytest.raises(PubmillError, match=r"chen2025\.yaml has no template for bc2gm or ner"):
         published.template("bc2gm", "ner")
-
-
-WRONG_PROMPTS = [
-    ('ner: "{word}"', "templates.ner: {word} stands for nothing; there are {annotated}, "),
-    ('nre: "{words}"', "nre: neither a dataset nor a task (classification, "),
-    ('ner: ""', "ner"),
-    ('ner: {url: "https://example.org/a", place: x, input: "{words}"}', "sha256"),
-    (f'ner: {{url: "http://example.org/a", sha256: {"0" * 64}, place: x, input: "{{words}}"}}', "url"),
-    (f'ner: {{url: "https://example.org/a", sha256: {"0" * 64}, place: x, input: "{{word}}"}}', "word"),
-]
-
-
-def test_mistakes_in_prompts_name_file_and_line(folder: Path) -> None:
-    (folder / "prompts/own.yaml").write_text('name: own\ncitation: none\ntemplates:\n  ner: "{words}"\n')
-    check_mistakes(
-        folder, (("prompts/own", 'ner: "{words}"', line, line, fault) for line, fault in WRONG_PROMPTS)
-    )
 
 
 def test_every_dataset_has_a_plain_prompt(full_specs: Specs) -> None:

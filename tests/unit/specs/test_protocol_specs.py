@@ -10,7 +10,6 @@ from pubmill.recipes import FinetuningRecipe, build
 from pubmill.specs import ProtocolSpec, Specs
 from pubmill.specs.study import Study
 from pubmill.stages import checked_graph
-from tests.unit.specs.toy_mistakes import check_mistakes
 from tests.unit.toy_studies import loaded as specs_of
 
 SCALES = ("demo", "full")
@@ -243,55 +242,6 @@ def test_on_a_reported_fold_nothing_is_looked_at(full_specs: Specs) -> None:
     assert (trial["keep"], trial["evaluate_every"]) == ("best", 200)
     assert spec.looked_at(full_specs.datasets["gad@fold-1"], trial=True) == "test"
     assert spec.looked_at(full_specs.datasets["gad@fold-4"], trial=False) is None
-
-
-MISTAKES = [
-    ("tinn2021", "values: {segments: single}\n    why", "values: {segment: single}\n    why",
-     "segment: single", "overrides.optimal-pubmedqa.values: segment: unknown key"),
-    ("tinn2021", "frozen_layers: [3, 6, 9]", "frozen_layers: [3, some]",
-     "[3, some]", "overrides.layer-freeze.grid.frozen_layers: on tokens"),
-    ("tinn2021", "values: {max_length: 128}", "values: {max_length: long}",
-     "max_length: long", "overrides.short-relations.values.max_length: on sequence (such as gad@blurb)"),
-    ("tinn2021", "grid: {reinitialised_layers: [0, 1]}\n    why",
-     "values: {pooling: mention-max}\n    why",
-     "optimal-similarity:", "pooling is for sequence"),
-    ("tinn2021", "models: [pubmedbert-base]", "models: [pubmedbert-bse]",
-     "models: [pubmedbert-bse]", "there is no specs/models/pubmedbert-bse.yaml"),
-    ("alrowili2021", "name: alrowili2021\n", "name: alrowili2021\nfuture_models: [pubmedbert-base]\n",
-     "models: [pubmedbert-base, pubmedbert-base@pmc-100k]", "remove it from `future_models`"),
-    ("tinn2021", "datasets: [pubmedqa]", "datasets: [pubmedqaa]",
-     "[pubmedqaa]", "there is no specs/datasets/pubmedqaa.yaml"),
-    ("tinn2021", "tasks: [similarity]\n    grid", "tasks: [similar]\n    grid",
-     "tasks: [similar]", "similar: unknown; expected some of"),
-    ("tinn2021", "settings: [layerwise-decay]", "settings: [decay]",
-     "name: tinn2021", "override layerwise-decay: there are no settings decay"),
-    ("tinn2021", "train+dev: {chosen_by: standard,", "train+dev: {chosen_by: train+dev,",
-     "name: tinn2021", "setting train+dev: chosen_by must name a setting that chooses for itself"),
-    ("tinn2021", "batch_size: [16, 32]}", "batch_size: [16, 32], stop_after: [5]}",
-     "name: tinn2021", "stop_after can't be in a grid"),
-    ("tinn2021", "  models: each", "  models: [pubmedbert-base]",
-     "name: tinn2021", "a grid for certain models needs a search with `models: each`"),
-    ("tinn2021", "biosses: 10", "bioses: 10", "bioses: 10", "there is no specs/datasets/bioses.yaml"),
-    ("blurb", "{default: 5, ", "{", "name: blurb", "final.seeds must have the key `default`"),
-    ("blurb", "removed_layers: 4}", "removed_layers: some}",
-     "removed_layers: some}", "settings.removed=4.values.removed_layers: on "),
-    ("blurb", "head_sizes: [384]", "head_sizes: [384, 384]",
-     "head=bilstm: {", "settings.head=bilstm: on tokens"),
-    ("lewis2020", "search: {grid: {}, models: each, seeds: 5}", "search: null",
-     "name: lewis2020", "folds need a search"),
-    ("lewis2020", "reported: [gad@fold-2,", "reported: [gad@fold-1,",
-     "name: lewis2020", "gad@fold-1 are listed twice"),
-    ("lewis2020", "chosen_on: gad@fold-1", "chosen_on: gad@fold-11",
-     "gad@fold-11", "there is no specs/datasets/gad@fold-11.yaml"),
-    ("lewis2020", "metric: seqeval_0_0_12_f1", "metric: relaxed_f1", "metric: relaxed_f1",
-     "overrides.entities.metric: bc2gm has no dev score relaxed_f1; it has entity_f1, seqeval_0_0_12_f1"),
-    ("shin2020", "bioasq-factoid@7b-biobert: squad-v1}", "squad-v1: bioasq-factoid@7b}",
-     "name: shin2020", "a cycle: bioasq-factoid@7b -> squad-v1 -> bioasq-factoid@7b"),
-]  # fmt: skip
-
-
-def test_mistakes_are_reported_where_they_stand(folder: Path) -> None:
-    check_mistakes(folder, ((f"protocols/{one[0]}", *one[1:]) for one in MISTAKES))
 
 
 def test_a_fold_that_cannot_be_had_leaves_the_row_empty(full_specs: Specs, tmp_path: Path) -> None:

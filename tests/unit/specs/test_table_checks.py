@@ -14,23 +14,7 @@ from pubmill.specs.table_checks import (
     subtracted_cell,
 )
 from pubmill.specs.table_specs import CellReference, TableSpec
-from tests.unit.specs.toy_mistakes import check_mistakes, mistakes, wrong_references
-
-UNUSED_WORDS = [
-    ("  accuracy: Accuracy\n", "  accuracy: Accuracy\n  mrr: MRR\n", " mrr: ", "'mrr'"),
-    ("label: GAD}", "label: GAD, words: {f1: Micro F1}}", "{f1: ", "'f1'"),
-    ("  pearson: Pearson\n", "  pearson: Pearson\n  biomedical: PubMed\n", " biomedical: ", "'biomedical'"),
-]
-
-
-def test_unused_words_are_reported(folder: Path) -> None:
-    check_mistakes(
-        folder,
-        (
-            ("tables/gu2020/table03", old, new, line, f"no cell shows the word {word}")
-            for old, new, line, word in UNUSED_WORDS
-        ),
-    )
+from tests.unit.specs.toy_mistakes import mistakes, wrong_references
 
 
 def test_the_metric_of_a_table_is_checked_on_folds_too(folder: Path) -> None:
@@ -199,26 +183,6 @@ def test_the_model_is_that_of_the_cell_the_row_or_the_column_and_the_dataset_ali
         ("other", "gad"): (None, "gad"), ("other", "ddi"): (None, "ddi"),
     }  # fmt: skip
     assert table.datasets() == ("gad", "ddi", "ddi@x", "gad@y")
-
-
-WRONG_CELLS = [
-    ("{model: pubmedbert-bse, why: x}",
-     "there is no specs/models/pubmedbert-bse.yaml; the nearest: pubmedbert-base"),
-    ("{dataset: biosess, why: x}", "there is no specs/datasets/biosess.yaml; the nearest: biosses"),
-    ("{dataset: bc2gm, why: x}", "bc2gm (tokens, ner) has no pearson, the metric of the table"),
-    ("{copied: gu2020/table6, why: x}", "no table of results 'gu2020/table6'; the nearest: gu2020/"),
-    ("{copied: gu2020 Table 6, why: x}", "write gu2020/table06 for 'gu2020 Table 6'"),
-]  # fmt: skip
-
-
-def test_a_wrong_cell_is_reported_with_its_line(folder: Path) -> None:
-    file = "tables/tinn2021/table02"
-    old = "{model: pubmedelectra-base, label: PubMedELECTRA, cells: {biosses: *improved}}"
-    made = ((cell, old.replace("*improved", cell), fault) for cell, fault in WRONG_CELLS)
-    check_mistakes(
-        folder,
-        ((file, old, new, None if "of the table" in fault else cell, fault) for cell, new, fault in made),
-    )
 
 
 def test_specs_of_columns_cells_and_rows_are_named_and_only_a_missing_column_may_lack_its_model() -> None:
