@@ -163,6 +163,18 @@ WRONG_PROMPTS = [
     (f'ner: {{url: "https://example.org/a", sha256: {"0" * 64}, place: x, input: "{{word}}"}}', "word"),
 ]
 
+WRONG_RELEASES = [
+    ("{id: lab/bert}", "released.revision: this key is required and missing"),
+    ("{id: lab/bert, revision: main}", "released.revision: "),
+    ("{id: lab/../bert, revision: null}", "released.id: "),
+    ("{id: a/b/c, revision: null}", "released.id: "),
+    ("{url: 'https://example.org/bert.tar.gz'}", "released.sha256: this key is required and missing"),
+    ("{url: 'http://example.org/bert.tar.gz', sha256: null}", "released.url: "),
+    ("{url: 'https://example.org/../bert.tar.gz', sha256: null}", "released.url: "),
+    ("{url: 'https://example.org/b.zip', sha256: null, id: b}", "released.id: unknown key"),
+    ("lab/bert", "released: "),
+]
+
 
 def rows() -> Iterator[tuple[str, str, str, str | None, str]]:
     """Yield the mistakes, those of tables first, which are called by numbers of two digits."""
@@ -180,10 +192,14 @@ def rows() -> Iterator[tuple[str, str, str, str | None, str]]:
         yield f"datasets/{name}", old, new, f"{key.rpartition('.')[2]}:", fault
     for line, fault in WRONG_PROMPTS:
         yield "prompts/own", 'ner: "{words}"', line, line, fault
+    for released, fault in WRONG_RELEASES:
+        yield "models/own", "{id: bert, revision: null}", released, "released:", fault
 
 
 def test_mistakes_are_reported_in_their_files(folder: Path) -> None:
     (folder / "prompts/own.yaml").write_text('name: own\ncitation: none\ntemplates:\n  ner: "{words}"\n')
+    model = "name: own\nlowercase: true\nreleased: {id: bert, revision: null}\n"
+    (folder / "models/own.yaml").write_text(model)
     check_mistakes(folder, rows())
 
 

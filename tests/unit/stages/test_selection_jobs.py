@@ -62,9 +62,8 @@ def test_one_source_is_found_without_the_files_of_another(specs: Path, local: di
     del local["mimic-iii"]
     made = targets(write(specs), local_files=local)
     assert made.corpora.fetched("web", "a+1")[1].endswith("web/b.txt")
-    with pytest.raises(
-        PubmillError, match=r"corpus mixed \(MIMIC-III, .* at https://example.org\) needs files of your own"
-    ):
+    needs = r"corpus mixed \(MIMIC-III, .* at https://example.org\) needs files of your own"
+    with pytest.raises(PubmillError, match=needs):
         made.corpora.shards("mixed")
 
 
