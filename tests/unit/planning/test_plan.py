@@ -1,4 +1,4 @@
-"""Cost of a study: operations compared with figures computed by hand, sums over jobs, the page's table."""
+"""Cost of a study: operations compared with figures computed by hand, sums over jobs, parts of batches."""
 
 import io
 import json
@@ -12,7 +12,17 @@ import pytest
 from rich.console import Console
 
 from pubmill.errors import PubmillError
-from pubmill.planning.plan import ADVICE, Job, make_plan, measured_seconds, recipes_at_full, search_lines
+from pubmill.planning.plan import (
+    ADVICE,
+    Job,
+    LongestBatch,
+    divided,
+    longest_batch,
+    make_plan,
+    measured_seconds,
+    recipes_at_full,
+    search_lines,
+)
 from pubmill.planning.plan_printing import print_plan
 from pubmill.pretraining.arithmetic import BASE, LARGE, operations, operations_of_step, parameters, shape_of
 from pubmill.recipes.models import LocalWeights
@@ -23,7 +33,7 @@ from pubmill.stages.costs import architecture_of, operations_of_finetuning, oper
 from pubmill.stages.gpus import Gpus, read_gpus
 from pubmill.stages.run_stages import Finetune
 from pubmill.stages.stage import ASSUMED
-from pubmill.storage.result_paths import Paths, RunKey
+from pubmill.storage.result_paths import Paths, RunKey, paths_of_scale
 
 GPUS = Gpus({"A": 1e12, "B": 2e12}, {"pretraining": 0.5, "finetuning": 0.25})
 
@@ -309,14 +319,7 @@ def test_a_setting_that_takes_the_choice_of_another_has_its_epochs(targets: Grap
 
 def test_inputs_are_no_longer_than_the_recipe_lets_them_be(targets: Graph) -> None:
     """Words of a sentence are assumed to be 40 subwords."""
-    protocol = targets.specs.protocols["blurb"]
-    found = {}
-    for limit in (20, 512):
-        values = {**protocol.hyperparameters, "max_length": limit}
-        short = protocol.model_copy(update={"hyperparameters": values})
-        specs = targets.specs.model_copy(update={"protocols": {**targets.specs.protocols, "blurb": short}})
-        found[limit] = operations_of(Graph(targets.study, specs))
-    short_, long = found[20], found[512]
+    short_, long = (operations_of(with_length(targets, limit, "blurb")) for limit in (20, 512))
     assert short_ and long and 0.45 < short_ / long < 0.5
 
 
@@ -344,3 +347,60 @@ def test_trials_are_counted_by_model(full_specs: Specs) -> None:
     for graph in (chosen, plain):
         assert search_lines(jobs[1:2], graph) == ["1 of 1 job: trials with BioBERT"]
     assert search_lines([Job("table", {}, True), there], plain) == []
+
+
+WITH_MEMORY = Gpus({}, {}, memory={"old": 16e9, "new": 40e9}, weights={"old": "float32", "new": "bfloat16"})
+LONGEST = LongestBatch("p", 8_192, 16, 12, 768, 110_000_000)
+
+
+def with_length(graph: Graph, length: int | None, name: str = "sounack2025") -> Graph:
+    protocol = graph.specs.protocols[name]
+    values = {**protocol.hyperparameters, "max_length": length}
+    changed = protocol.model_copy(update={"hyperparameters": values})
+    protocols = {**graph.specs.protocols, name: changed}
+    return Graph(graph.study, graph.specs.model_copy(update={"protocols": protocols}))
+
+
+def test_activations_fill_half_of_the_memory() -> None:
+    """20 GB / (52 x 768 x 12 bytes) are 41,733 tokens, 5 inputs; 8 GB / (104 x 768 x 12) 8,346 tokens, 1."""
+    short = LONGEST._replace(length=128)
+    for batches, parts in (([LONGEST], [16, 4]), ([LONGEST, short], [16, 4]), ([short], None)):
+        assert divided(batches, WITH_MEMORY) == ([(LONGEST, parts)] if parts else [])
+
+
+def test_a_model_whose_single_input_needs_more_than_a_gpu_has_is_too_large() -> None:
+    """104 x 4,096 x 12 bytes x 8,192 tokens are 42 GB; in bfloat16 21 GB, beside 20 bytes for each weight."""
+    wide = LONGEST._replace(hidden=4_096, parameters=223_000_000)
+    assert divided([wide], WITH_MEMORY) == [(wide, [None, 16])]
+    assert divided([wide._replace(parameters=2_000_000_000)], WITH_MEMORY)[0][1] == [None, None]
+
+
+@pytest.mark.parametrize(("length", "model", "expected"), [
+    (None, "pubmedbert-base", 512), (8_192, "pubmedbert-base", 512), (128, "pubmedbert-base", 128),
+    (None, "bioclinical-modernbert-base", 8_192), (8_192, "modernbert-base", 8_192),
+    (None, "modernbert-base", None),
+])  # fmt: skip
+def test_the_length_is_the_recipes_or_the_models(
+    full_graph: Graph, length: int | None, model: str, expected: int | None
+) -> None:
+    run = RunKey("sounack2025", model, "hoc@blurb", "standard")
+    found = longest_batch(with_length(full_graph, length), run)
+    assert (found.length, found.inputs) == (expected, 16)
+    assert divided([found._replace(length=None)], WITH_MEMORY) == []
+
+
+def test_weights_that_are_here_say_their_sizes(full_graph: Graph, tmp_path: Path) -> None:
+    graph = with_length(full_graph, None)
+    graph.paths = paths_of_scale("full", str(tmp_path))
+    path = Path(graph.paths.model("modernbert-base", "config.json"))
+    path.parent.mkdir(parents=True)
+    sizes: dict[str, Any] = {"num_hidden_layers": 22, "hidden_size": 768, "max_position_embeddings": 8_192}
+    path.write_text(json.dumps(sizes), encoding="utf-8")
+    found = longest_batch(graph, RunKey("sounack2025", "modernbert-base", "hoc@blurb", "standard"))
+    assert (found.layers, found.hidden, found.length) == (22, 768, 8_192)
+
+
+def test_the_gpus_of_the_project_have_a_memory(root: Path, tmp_path: Path) -> None:
+    gpus = read_gpus(root / "specs", tmp_path / "none")
+    assert gpus.memory["V100"] == 16e9 and gpus.weights["V100"] == "float32"
+    assert gpus.memory.keys() == gpus.peaks.keys() and gpus.weights["H100"] == "bfloat16"

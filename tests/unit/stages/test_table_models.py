@@ -1,13 +1,18 @@
-"""Whether models are available: their weights, those that they begin with, and notes of hospitals."""
+"""Whether models are available: their weights, the user's folders and files, what they begin with."""
 
+import os
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.specs import Specs
-from pubmill.specs.study import with_own_weights
-from pubmill.stages import Graph
+from pubmill.specs import ModelSpec, Specs
+from pubmill.specs.study import Study, with_own_weights
+from pubmill.stages import Graph, checked_graph
+from pubmill.stages import availability as digests
+from pubmill.stages.availability import Digests
 from tests.unit.toy_studies import GraphOf
 
 
@@ -112,3 +117,123 @@ def test_a_table_for_models_of_ones_own_has_their_columns_first(full_specs: Spec
     }  # fmt: skip
     whole = {"models": ["pubmedbert-base"], "own_tables": "mine"}
     assert len(graph_of(full_specs, tables=[name], **whole).tables.recipe(name).composites) == 1
+
+
+def test_a_model_depends_on_the_content_of_its_own_folder(full_specs: Specs, tmp_path: Path) -> None:
+    weights = tmp_path / "weights"
+    weights.mkdir()
+    files = [weights / name for name in ("config.json", "model.safetensors", "vocab.txt")]
+    for path in files:
+        path.touch()
+    mine = {"name": "mine", "lowercase": True, "tables": ["gu2020/table06"]}
+    spec = ModelSpec.model_validate(mine | {"weights": {"kind": "folder", "local": "mine"}})
+    specs = full_specs.model_copy(update={"models": {**full_specs.models, "mine": spec}})
+
+    def graph(folder: str | None = str(weights), **study: Any) -> Graph:
+        local = {} if folder is None else {"mine": folder}
+        config = {"study": "x", "title": "x", "scale": "full", "tables": ["gu2020/table06"]}
+        return checked_graph(Study.model_validate(config | {"local_files": local} | study), specs)
+
+    made = graph()
+    assert "mine" in made.models.own() and made.models.own_folder("mine") == weights
+    assert made.digests.of_folder(made.models.own_folder("mine")) == {
+        path.name: sha256(b"").hexdigest() for path in files
+    }
+    assert [column.model for column in made.tables.recipe("gu2020/table06").columns][-1] == "mine"
+    made = graph(None)
+    reported = "needs its weights in a folder of your own (then set local_files: mine)"
+    missing = made.tables.recipe("gu2020/table06").missing
+    assert missing["mine"] == reported and "mine" not in made.scope.models()
+    assert made.left_out()[-1] == f"left out of the tables: mine ({reported})"
+    with pytest.raises(PubmillError, match="model mine needs files of your own: set local_files"):
+        made.models.own_folder("mine")
+    assert graph(models=["pubmedbert-base"]).left_out()[-2] == (
+        "left out of the tables: mine (its spec names gu2020/table06, which the study runs; "
+        "add it to the study's `models:`)"
+    )
+    with pytest.raises(PubmillError, match=r"model mine: /nowhere \(local_files\.mine\) does not exist"):
+        graph("/nowhere")
+    with pytest.raises(PubmillError, match="does not exist; correct the path, or the folder"):
+        graph("/nowhere", models=["pubmedbert-base"]).models.own_folder("mine")
+    for path in files:
+        kept = path.rename(tmp_path / "kept")
+        lack = path.name if path.suffix == ".json" else "weights" if path.suffix != ".txt" else "tokenizer"
+        with pytest.raises(PubmillError, match=rf"\(local_files\.mine\) has no {lack}.*; its files: "):
+            graph()
+        kept.rename(path)
+    graph()
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file that counts as settled."""
+    monkeypatch.setattr(digests, "SETTLED", -1.0)
+    path = tmp_path / "own files" / "a.tsv"
+    path.parent.mkdir()
+    path.write_bytes(b"one")
+    return path
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """The files that were read to be hashed."""
+    paths: list[Path] = []
+
+    def counted(path: Path) -> str:
+        paths.append(path)
+        return sha256(path.read_bytes()).hexdigest()
+
+    monkeypatch.setattr(digests, "sha256", counted)
+    return paths
+
+
+def test_a_file_is_hashed_once_also_by_later_processes(file: Path, tmp_path: Path, read: list[Path]) -> None:
+    store = tmp_path / "results/.digests.jsonl"
+    for _ in range(3):
+        assert Digests(store).of(file) == sha256(b"one").hexdigest()
+    assert read == [file]
+    assert store.stat().st_mode & 0o077 == 0
+
+
+def test_content_that_changes_is_seen_even_with_the_old_size_and_time(
+    file: Path, tmp_path: Path, read: list[Path]
+) -> None:
+    made, before = Digests(tmp_path / "store"), file.stat()
+    made.of(file)
+    file.write_bytes(b"two")
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert made.of(file) == sha256(b"two").hexdigest() == Digests(tmp_path / "store").of(file)
+    assert len(read) == 2
+
+
+def test_a_file_that_has_just_changed_is_hashed_again(
+    file: Path, tmp_path: Path, read: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(digests, "SETTLED", 3600.0)
+    for _ in range(2):
+        Digests(tmp_path / "store").of(file)
+    assert len(read) == 2 and not (tmp_path / "store").exists()
+
+
+@pytest.mark.parametrize(
+    "content", ["", "\n{\n[]\n", '["a", 1', '["a", 1, 2, 3, 4, 5]\nnull\n"x"\n', "\udcff",
+     '[[1], 2, 3, 4, "5"]', '"abcde"', "[" * 100_000],
+)  # fmt: skip
+def test_a_damaged_store_costs_time_alone(file: Path, tmp_path: Path, read: list[Path], content: str) -> None:
+    store = tmp_path / "store"
+    store.write_bytes(content.encode("utf-8", "surrogateescape"))
+    assert Digests(store).of(file) == sha256(b"one").hexdigest()
+
+
+def test_a_store_that_cannot_be_written_costs_time_alone(file: Path, tmp_path: Path) -> None:
+    (tmp_path / "results").write_text("no folder")
+    assert Digests(tmp_path / "results/store").of(file) == sha256(b"one").hexdigest()
+
+
+def test_a_folder_is_known_by_names_and_contents(file: Path, tmp_path: Path) -> None:
+    made = Digests(tmp_path / "store")
+    assert made.of_folder(file.parent) == {"a.tsv": sha256(b"one").hexdigest()}
+    (file.parent / "b").mkdir()
+    (file.parent / "b/c").touch()
+    assert list(made.of_folder(file.parent)) == ["a.tsv"]
+    assert list(made.of_folder(file.parent, "**/*")) == ["a.tsv", "b/c"]
