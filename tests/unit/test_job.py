@@ -87,7 +87,7 @@ def test_the_help_is_the_docstring_of_the_module(
     with pytest.raises(SystemExit):
         called(main, ["--help"], monkeypatch)
     shown = capsys.readouterr().out
-    assert "Parameters of jobs, read from the command line." in shown and "file to read" in shown
+    assert "Parameters of jobs, read from the command line, and how" in shown and "file to read" in shown
 
 
 def test_alternatives_exclude_each_other() -> None:
