@@ -3,11 +3,12 @@
 Left out is what cannot change behaviour by construction: annotations, decorators, type-checking blocks,
 assertions, which tell type checkers what is always so, the texts of errors, messages and logs,
 `zip(..., strict=True)`, `md5(usedforsecurity=False)`, which only computers in FIPS mode notice, versions of
-stages, of which only the change counts, estimates (`Needs`: memory and minutes, `Bytes`), and the lines of
-`immaterial.yaml`.
+stages, of which only the change counts, constants of speed alone, estimates (`Needs`: memory and minutes,
+`Bytes`), and the lines of `immaterial.yaml`.
 """
 
 import ast
+import re
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
@@ -27,8 +28,13 @@ ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
 }  # fmt: skip
 SKIPPED_FIELDS = {"annotation", "returns", "decorator_list", "type_params"}
 SKIPPED_KEYS = {"strict", "usedforsecurity"}
-UNSEEN = {"print", "say", "log", "warn", "warning", "Needs", "Bytes"}
-"""Functions of whose arguments no test sees a change: people read them, or they are estimates."""
+UNSEEN = {"print", "say", "log", "warn", "warning", "Needs", "Bytes", "iter_batches", "fetchmany"}
+"""Functions of whose arguments no test sees a change: for people, estimates, or rows at once."""
+UNSEEN_NAMES = re.compile(
+    "version|_KNOWN|_?BLOCK|CHUNK|ROWS_PER_GROUP|COMPRESSION|CONNECTIONS|CACHED_WORDS|GATHERED|IN_CACHE|"
+    ".*AT_ONCE"
+)
+"""Names of stages' versions, and of constants that decide speed and memory alone."""
 
 
 IMMATERIAL = Path(__file__).with_name("immaterial.yaml")
@@ -107,7 +113,7 @@ def _changes(node: ast.AST) -> Iterator[tuple[ast.expr | ast.AugAssign, str]]:
 
 def _children(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
     is_unseen = isinstance(node, ast.JoinedStr | ast.Raise | ast.Assert) or _is_unseen_call(node)
-    if is_unseen or _is_version(node) or _is_for_type_checkers(node):
+    if is_unseen or _is_unseen_name(node) or _is_for_type_checkers(node):
         return
     for field, value in ast.iter_fields(node):
         if field not in SKIPPED_FIELDS and not (isinstance(node, ast.keyword) and node.arg in SKIPPED_KEYS):
@@ -123,8 +129,8 @@ def _is_unseen_call(node: ast.AST) -> bool:
     return name in UNSEEN
 
 
-def _is_version(node: ast.AST) -> bool:
-    return isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "version"
+def _is_unseen_name(node: ast.AST) -> bool:
+    return isinstance(node, ast.Assign) and bool(UNSEEN_NAMES.fullmatch(ast.unparse(node.targets[0])))
 
 
 def _is_for_type_checkers(node: ast.AST) -> bool:

@@ -60,6 +60,5 @@ def test_every_rule_has_an_environment_with_what_its_program_imports(root: Path)
         for path in reached(root, [root / stages()[rule].program]):
             tops = {module.split(".")[0] for module in imported(path)} - sys.stdlib_module_names
             needs = {CALLED.get(top, top) for top in tops}
-            assert needs <= known, (
-                f"{rule}: {path} imports {sorted(needs - known)}, which envs/{env}.yaml lacks"
-            )
+            lacking = sorted(needs - known)
+            assert not lacking, f"{rule}: {path} imports {lacking}, which envs/{env}.yaml lacks"

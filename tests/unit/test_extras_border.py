@@ -9,18 +9,8 @@ import pytest
 from pubmill import extras
 
 EXTRAS = {path.parent.name for path in Path(extras.__path__[0]).glob("*/__init__.py")}
-GONE = {
-    "proof", "crate", "checklist", "manuscript", "drift", "overlap", "transfer", "tracking", "compute",
-}  # fmt: skip
-"""Names of extras that are no more."""
-ORDINARY = {"archive", "ask", "board", "compute", "overlap"}
+ORDINARY = {"archive", "ask", "board"}
 """Words of English, which only count in the places where an extra is named."""
-EXCUSED = {
-    "pubmill/corpus/jats.py": "manuscript", "pubmill/corpus/packages.py": "manuscript",
-    "pubmill/corpus/shards.py": "manuscript", "pubmill/recipes/corpora.py": "manuscript",
-    "pubmill/examples/vocab_tokenizers.py": "manuscript",
-}  # fmt: skip
-"""Files with such a word in another sense: author manuscripts of PMC, and one of the Middle Ages."""
 CORE = ("pubmill", "scripts", "rules", "profiles", "studies", "specs/scales", "Snakefile", "config.yaml")
 FIELDS = ("specs/*.py", "recipes/*.py", "tables/*.py", "metrics/records.py", "storage/training_reports.py")
 """Modules whose classes are specs, recipes and records."""
@@ -40,14 +30,13 @@ def named_as_extra(name: str) -> re.Pattern[str]:
     return re.compile(places if name in ORDINARY else rf"{places}|(?<![a-z]){name}(?![a-z])", re.IGNORECASE)
 
 
-@pytest.mark.parametrize("name", sorted(EXTRAS | GONE))
+@pytest.mark.parametrize("name", sorted(EXTRAS))
 def test_no_file_of_the_core_names_an_extra(root: Path, name: str) -> None:
     pattern = named_as_extra(name)
     for path in core_files(root, ".py", ".smk", ".yaml", ".j2", ".js", ".css", ".md", ""):
         file = str(path.relative_to(root))
-        if EXCUSED.get(file) != name:
-            lines = enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
-            assert [f"{file}:{number}: {line}" for number, line in lines if pattern.search(line)] == []
+        lines = enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        assert [f"{file}:{number}: {line}" for number, line in lines if pattern.search(line)] == []
 
 
 def fields(path: Path) -> dict[str, str]:

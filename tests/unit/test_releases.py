@@ -26,9 +26,8 @@ def test_all_files_name_the_same_version(root: Path) -> None:
 def test_the_forge_runs_targets_of_the_makefile(root: Path, name: str) -> None:
     workflow = yaml.safe_load((root / f".github/workflows/{name}.yml").read_text())
     steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
-    asked = {
-        word for step in steps for word in re.findall(r"^make (\S+)$", step.get("run", ""), re.MULTILINE)
-    }
+    runs = (step.get("run", "") for step in steps)
+    asked = {word for text in runs for word in re.findall(r"^make (\S+)$", text, re.MULTILINE)}
     targets = set(re.findall(r"^([a-z-]+):", (root / "Makefile").read_text(), re.MULTILINE))
     assert asked and asked <= targets
 

@@ -1,7 +1,6 @@
 """A table of a sixth paper costs three files and no code: table, published values, and protocol."""
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,11 +8,13 @@ import pytest
 from pubmill.recipes.report import Reference
 from pubmill.report.table_rendering import TABLE_RENDERERS
 from pubmill.specs import Specs, load
+from pubmill.specs.fidelity import rows
+from pubmill.specs.spec_types import Statement
 from pubmill.specs.study import Study
 from pubmill.stages import Graph, checked_graph
 from pubmill.tables.aggregation import finished_table
-from tests import fidelity_page, full_tables
 from tests.fidelity_faults import faults
+from tests.fidelity_page import page_names
 
 NAME = "smith2026/table01"
 FILES = {
@@ -47,10 +48,6 @@ method:
   hyperparameters.warmup: {section: "3", says: a warm-up over 5 % of the steps}
 """,
 }
-CACHES = (
-    full_tables.specs, full_tables.graph, full_tables._published, full_tables.printed,
-    fidelity_page.affected_cells, fidelity_page.printed_cells,
-)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -71,21 +68,8 @@ def known(folder: Path) -> Specs:
 
 @pytest.fixture
 def graph(known: Specs, tmp_path: Path) -> Graph:
-    return checked_graph(
-        Study(study="sixth", title="A sixth paper", scale="full", tables=(NAME,), results=str(tmp_path)),
-        known,
-    )
-
-
-@pytest.fixture
-def all_tables(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Let the page of fidelity read the copy."""
-    monkeypatch.setattr(full_tables, "SPECS", folder)
-    for cached in CACHES:
-        cached.cache_clear()
-    yield
-    for cached in CACHES:
-        cached.cache_clear()
+    study = {"study": "sixth", "title": "A sixth paper", "scale": "full", "tables": (NAME,)}
+    return checked_graph(Study.model_validate(study | {"results": str(tmp_path)}), known)
 
 
 def test_its_graph_requests_its_runs_and_its_table_has_the_published_values(
@@ -106,10 +90,8 @@ def test_a_report_cites_it(folder: Path, graph: Graph) -> None:
     assert any(path.endswith("protocols/smith2026.yaml") for path in recipe.statements)
 
 
-@pytest.mark.long
-def test_it_has_a_page_of_fidelity(folder: Path, all_tables: None) -> None:
+def test_it_has_a_page_of_fidelity(folder: Path) -> None:
     assert faults(folder) == []
-    made = fidelity_page.pages(folder)
-    page = made["fidelity/smith2026.md"]
-    assert "| a warm-up over 5 % of the steps | 3 |" in page
-    assert "[smith2026](fidelity/smith2026.md)" in made["fidelity.md"]
+    [row] = [one for one in rows(folder) if one.paper == "smith2026"]
+    assert row.statement == Statement(section="3", says="a warm-up over 5 % of the steps")
+    assert "fidelity/smith2026.md" in page_names(folder)

@@ -43,18 +43,15 @@ def test_the_registries_are_in_their_tables(made: dict[str, str], full_specs: Sp
         "recipes": set(full_specs.pretraining),
     }.items():
         assert names <= set(re.findall(r"(?m)^\| `([^`]+)` \|", made[f"reference/{page}.md"])), page
-    assert (
-        "### explain\n\n`pubmill explain [OPTIONS] {table} [row] [column]`" in made["reference/commands.md"]
-    )
+    verb = "### explain\n\n`pubmill explain [OPTIONS] {table} [row] [column]`"
+    assert verb in made["reference/commands.md"]
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_key_has_a_meaning(page: str) -> None:
     found = dict.fromkeys(one for kind in PAGES[page][2] for one in models(kind))
     lacking = {one.__name__: keys(one).keys() - descriptions(one).keys() for one in found}
-    assert not any(lacking.values()), (
-        f"{lacking}: describe them in the class's docstring: - `key`: its meaning."
-    )
+    assert not any(lacking.values()), "describe them in the class's docstring: - `key`: its meaning."
     assert all(text.strip() for one in found for text in descriptions(one).values())
 
 

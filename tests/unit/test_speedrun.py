@@ -162,9 +162,8 @@ def test_repeats_stand_beside_their_records_and_scores_by_model() -> None:
     assert "| some, 1-minute | 1 | 4.000 | 4.020 | 100 | 96 |" in repeats_table(records, repeated)
     scores = [{"place": "1-minute/some", "dataset": "bc2gm", "score": score} for score in (0.5, 0.6, None)]
     assert "| some, 1-minute |  |  | 55.0 ± 7.1 (2) |  |" in tasks_table(by_model(scores))
-    assert "<circle" in ladder_figure(
-        {("5-minutes", "x"): made_record("baseline", [4.0], division="5-minutes")}
-    )
+    baseline = made_record("baseline", [4.0], division="5-minutes")
+    assert "<circle" in ladder_figure({("5-minutes", "x"): baseline})
     curves = {("15-minutes", name): made_record(name, [4.0]) for name in ("baseline", "start")}
     assert curves_figure(curves).count("<polyline") == 2 and curves_figure({}).startswith("<svg")
 

@@ -49,12 +49,8 @@ def test_versions_are_those_that_were_confirmed() -> None:
     ("stage", "file"),
     [
         ("parse", "corpus/shards.py"),
-        ("select_documents", "corpus/statistics.py"),
-        ("pack", "pretraining/packed_tokens.py"),
         ("pack", "storage/parquet.py"),
-        ("export_model", "pretraining/model_cards.py"),
         ("convert", "convert/conll.py"),
-        ("finetune", "recipes/finetuning.py"),
         ("score", "storage/files.py"),
         ("table", "report/templates/table.html.j2"),
     ],
@@ -84,12 +80,13 @@ def test_every_command_belongs_to_a_stage() -> None:
 
 
 def test_comments_and_docstrings_do_not_count(tmp_path: Path) -> None:
-    first, second, third = (tmp_path / name for name in ("a.py", "b.py", "c.py"))
-    first.write_text('def f():\n    """One."""\n    return 1\n')
-    second.write_text('# a comment\ndef f():\n    """Two."""\n\n    return 1\n')
-    third.write_text("def f():\n    return 2\n")
-    assert (
-        digests.without_docstrings(first)
-        == digests.without_docstrings(second)
-        != digests.without_docstrings(third)
+    texts = (
+        'def f():\n    """One."""\n    return 1\n',
+        '# a comment\ndef f():\n    """Two."""\n\n    return 1\n',
+        "def f():\n    return 2\n",
     )
+    found = []
+    for text in texts:
+        (tmp_path / "a.py").write_text(text)
+        found.append(digests.without_docstrings(tmp_path / "a.py"))
+    assert found[0] == found[1] != found[2]

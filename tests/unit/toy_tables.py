@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-from pandas import DataFrame
 from pydantic_core import to_jsonable_python
 
 from pubmill.metrics.records import Record, write_record
@@ -114,11 +113,6 @@ def table(results: Path, made: TableRecipe | None = None, published: str = PUBLI
     path = results / "table06.published.csv"
     path.write_text(published)
     return build(made, read_published(path, made.left_out), load_runs(made, results))
-
-
-def unpublished() -> DataFrame:
-    """The published values of a table that prints none."""
-    return DataFrame(columns=["row", "column", "metric", "value", "printed", "note"])
 
 
 def compared(one: Table) -> Comparisons:

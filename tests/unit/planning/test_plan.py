@@ -1,4 +1,4 @@
-"""Cost of a study: operations compared with figures computed by hand, sums over jobs, the page's table."""
+"""Cost of a study: operations compared with figures computed by hand, sums over jobs, parts of batches."""
 
 import io
 import json
@@ -12,10 +12,19 @@ import pytest
 from rich.console import Console
 
 from pubmill.errors import PubmillError
-from pubmill.planning.plan import ADVICE, Job, make_plan, measured_seconds, recipes_at_full, search_lines
+from pubmill.planning.plan import (
+    ADVICE,
+    Job,
+    LongestBatch,
+    divided,
+    longest_batch,
+    make_plan,
+    measured_seconds,
+    recipes_at_full,
+    search_lines,
+)
 from pubmill.planning.plan_printing import print_plan
 from pubmill.pretraining.arithmetic import BASE, LARGE, operations, operations_of_step, parameters, shape_of
-from pubmill.recipes import Adversarial, Generator, Objective, Optimisation, PretrainingRecipe
 from pubmill.recipes.models import LocalWeights
 from pubmill.specs import ArchiveWeights, Specs
 from pubmill.specs.study import Study
@@ -24,25 +33,9 @@ from pubmill.stages.costs import architecture_of, operations_of_finetuning, oper
 from pubmill.stages.gpus import Gpus, read_gpus
 from pubmill.stages.run_stages import Finetune
 from pubmill.stages.stage import ASSUMED
-from pubmill.storage.result_paths import Paths, RunKey
+from pubmill.storage.result_paths import Paths, RunKey, paths_of_scale
 
 GPUS = Gpus({"A": 1e12, "B": 2e12}, {"pretraining": 0.5, "finetuning": 0.25})
-RECIPE = PretrainingRecipe(
-    architecture=BASE,
-    objective=Objective(masking="subword", pairs="none", sequences="full"),
-    optimisation=Optimisation(learning_rate=1e-4),
-    sequence_length=128,
-    batch_size=2,
-    steps=10,
-)
-# 256 tokens through the queries, keys, values and attention of 12 layers and the rest of 11 layers; 38.4
-# masked tokens through the rest of the last layer, the head and 30,522 pieces; times 2 for a product and a
-# sum, and times 3 for both passes
-STEP = 6 * (
-    12 * (3 * 256 * 768**2 + 2 * 2 * 128**2 * 768)
-    + 11 * 256 * (768**2 + 2 * 768 * 3072)
-    + 38.4 * (768**2 + 2 * 768 * 3072 + 768**2 + 768 * 30_522)
-)
 
 
 @pytest.fixture(scope="module")
@@ -54,40 +47,13 @@ def study_graph(specs: Specs, scale: str = "full", **study: Any) -> Graph:
     return Graph(Study(study="x", title="x", scale=scale, **{"tables": (), **study}), specs)
 
 
-def test_operations_of_a_step() -> None:
-    adversarial = replace(RECIPE, objective=replace(RECIPE.objective, adversarial=Adversarial()))
-    for recipe, teacher, times in (
-        (RECIPE, None, 1),
-        (replace(RECIPE, batch_size=6), None, 3),
-        (replace(RECIPE, recompute_activations=True), None, 4 / 3),
-        (adversarial, None, 8 / 3),
-        (RECIPE, BASE, 4 / 3),
-    ):
-        assert operations_of_step(recipe, 30_522, teacher) == pytest.approx(times * STEP)
-    small = Generator(hidden_size=256, attention_heads=4, intermediate_size=1024)
-    electra = replace(
-        RECIPE,
-        architecture=replace(BASE, family="electra"),
-        objective=replace(RECIPE.objective, generator=small),
-    )
-    assert 1.1 * STEP < operations_of_step(electra, 30_522) < 1.6 * STEP
-
-
-def test_parameters_are_those_of_bert() -> None:
-    """110 million (Devlin et al. 2019) with biases and positions; ALBERT's layers count once."""
-    layer = 4 * 768**2 + 2 * 768 * 3072
-    assert parameters(shape_of(BASE, 30_522)) == 30_522 * 768 + 12 * layer
-    assert parameters(replace(shape_of(BASE, 30_522), shared=True)) == 30_522 * 768 + layer
-
-
 def test_a_fine_tuning_is_examples_times_epochs(targets: Graph) -> None:
     """BC2GM has 12,574 sentences; BLURB's runs see them 60 times, 40 tokens each. Attention's own products
     and the head add a fiftieth at most."""
-    found = operations_of_finetuning(targets, RunKey("blurb", "bert-base-uncased", "bc2gm", "standard"))
-    tokens = 12_574 * 60 * 40
+    found, tokens = operations_of(targets), 12_574 * 60 * 40
     encoder = 12 * (4 * 768**2 + 2 * 768 * 3072)
     assert found is not None and 1 < found / (6 * tokens * encoder) < 1.02
-    assert operations_of_finetuning(targets, RunKey("blurb", "bert-base-uncased", "bioasq-yesno", "standard"))
+    assert operations_of(targets, dataset="bioasq-yesno")
 
 
 def test_sizes_are_declared_and_no_name_decides(full_specs: Specs) -> None:
@@ -99,6 +65,13 @@ def test_sizes_are_declared_and_no_name_decides(full_specs: Specs) -> None:
     assert architecture_of(found, "pubmedbert-large").layers == 24
     xxlarge = shape_of(architecture_of(found, "albert-xxlarge"), 30_000)
     assert parameters(xxlarge) == 30_000 * 128 + 128 * 4096 + 4 * 4096**2 + 2 * 4096 * 16_384
+
+
+RUN = {"protocol": "blurb", "model": "bert-base-uncased", "dataset": "bc2gm", "setting": "standard"}
+
+
+def operations_of(graph: Graph, **changes: str) -> float | None:
+    return operations_of_finetuning(graph, RunKey(**RUN | changes))
 
 
 @pytest.mark.parametrize(
@@ -154,12 +127,11 @@ def with_model(specs: Specs, like: str, name: str, **changes: object) -> Specs:
 
 
 def test_jobs_are_added_up_and_what_is_there_costs_nothing(targets: Graph) -> None:
-    run = {"protocol": "blurb", "model": "bert-base-uncased", "dataset": "bc2gm", "setting": "standard"}
     jobs = [
-        Job("finetune", run, True),
-        Job("finetune", {**run, "model": "bert-base-cased"}, False),
-        Job("trial", {**run, "trial": "batch_size=16+epochs=20+learning_rate=1e-05"}, True),
-        Job("score", run, True),
+        Job("finetune", RUN, True),
+        Job("finetune", RUN | {"model": "bert-base-cased"}, False),
+        Job("trial", RUN | {"trial": "batch_size=16+epochs=20+learning_rate=1e-05"}, True),
+        Job("score", RUN, True),
         Job("pretrain", {"recipe": "pubmedbert-base", "step": "12500"}, True),
         Job("pretrain", {"recipe": "pubmedbert-base", "step": "25000"}, True),
         Job("download", {"path": "ftp.ncbi.nlm.nih.gov/pubmed/baseline/pubmed26n0001.xml.gz"}, True),
@@ -251,30 +223,33 @@ def test_a_recipe_has_the_measured_share_of_the_most_similar_model(targets: Grap
     assert GPUS.plain == 1 and GPUS.hours(3.6e15, 0.5) == {"A": 2.0, "B": 1.0}
 
 
+def space(graph: Graph, *rules: str, **wildcards: str) -> tuple[float, float]:
+    """Return the bytes that jobs download, assumed, and those that they leave on disk."""
+    plan = make_plan([Job(rule, wildcards, True) for rule in rules], graph, GPUS)
+    return plan.bytes_assumed, plan.disk
+
+
 def test_models_checkpoints_and_runs_that_are_kept_need_space(targets: Graph, demo_specs: Specs) -> None:
     """Released weights are downloaded too; those made here, and a mirror's, are not."""
     size = costs.bytes_of_model(targets, "pubmedbert-base")
     assert size == 4 * parameters(shape_of(architecture_of(targets, "pubmedbert-base"), 30_522))
-    for graph, downloaded in ((targets, size), (study_graph(demo_specs, "demo"), 0)):
-        plan = make_plan([Job("export_model", {"model": "pubmedbert-base"}, True)], graph, GPUS)
-        assert (plan.bytes_assumed, plan.disk) == (downloaded, costs.bytes_of_model(graph, "pubmedbert-base"))
+    demo = study_graph(demo_specs, "demo")
+    assert space(targets, "export_model", model="pubmedbert-base") == (size, size)
+    at_demo = (0, costs.bytes_of_model(demo, "pubmedbert-base"))
+    assert space(demo, "export_model", model="pubmedbert-base") == at_demo
     run = {"protocol": "shin2020", "model": "pubmedbert-base", "dataset": "squad-v1", "setting": "standard"}
-    plan = make_plan([Job("finetune", run, True)], targets, GPUS)
-    assert (plan.bytes_assumed, plan.disk) == (0, size), "the model that another run starts from"
-    plan = make_plan([Job("pretrain", {"recipe": "pubmedbert-base", "step": "12500"}, True)], targets, GPUS)
-    assert plan.disk == 12 * costs.parameters_of_recipe(targets, "pubmedbert-base")
+    assert space(targets, "finetune", **run) == (0, size), "the model that another run starts from"
+    weights = costs.parameters_of_recipe(targets, "pubmedbert-base")
+    assert space(targets, "pretrain", recipe="pubmedbert-base", step="12500") == (0, 12 * weights)
     block = {"source": "pmc", "block": "PMC00000xxxx+49"}
-    plan = make_plan([Job(rule, block, True) for rule in ("fetch_pmc", "parse")], targets, GPUS)
-    assert (plan.bytes_assumed, plan.disk) == (50 * 150e6, 50 * 300e6)
-    assert plan.seconds("parse") == 50 * 4.6
-    block = {"source": "pubmed", "block": "pubmed26n0001+49"}
-    plan = make_plan([Job("fetch_files", block, True)], targets, GPUS)
-    assert plan.bytes_assumed == plan.disk == 50 * costs.PUBMED_FILE
-    plan = make_plan([Job("download", {"path": "example.org/other.zip"}, True)], targets, GPUS)
-    assert (plan.disk, plan.files_unknown) == (0, 1)
+    assert space(targets, "fetch_pmc", "parse", **block) == (50 * 150e6, 50 * 300e6)
+    assert make_plan([Job("parse", block, True)], targets, GPUS).seconds("parse") == 50 * 4.6
+    files = space(targets, "fetch_files", source="pubmed", block="pubmed26n0001+49")
+    assert files == (50 * costs.PUBMED_FILE, 50 * costs.PUBMED_FILE)
+    assert space(targets, "download", path="example.org/other.zip") == (0, 0)
     corpus = targets.specs.pretraining["pubmedbert-base"].corpus
-    plan = make_plan([Job("pack", {"corpus": corpus, "vocab": "pubmed-uncased"}, True)], targets, GPUS)
-    assert plan.disk == costs.PACKED * len(targets.corpora.shards(corpus)) > 0
+    _, packed = space(targets, "pack", corpus=corpus, vocab="pubmed-uncased")
+    assert packed == costs.PACKED * len(targets.corpora.shards(corpus)) > 0
     archive = targets.specs.models["bio-lm-large"].released
     assert isinstance(archive, ArchiveWeights)
     plan = make_plan([Job("download", {"path": archive.url.removeprefix("https://")}, True)], targets, GPUS)
@@ -300,9 +275,8 @@ def test_a_dataset_without_a_number_of_examples_makes_jobs_of_unknown_size(targe
     data = targets.specs.datasets["bc2gm"].model_copy(update={"expect": {}})
     specs = targets.specs.model_copy(update={"datasets": {**targets.specs.datasets, "bc2gm": data}})
     graph = Graph(targets.study, specs)
-    run = {"protocol": "blurb", "model": "bert-base-uncased", "dataset": "bc2gm", "setting": "standard"}
-    assert operations_of_finetuning(graph, RunKey(**run)) is None
-    training = make_plan([Job("finetune", run, True)] * 2, graph, GPUS).finetuning["blurb, runs"]
+    assert operations_of(graph) is None
+    training = make_plan([Job("finetune", RUN, True)] * 2, graph, GPUS).finetuning["blurb, runs"]
     assert (training.jobs, training.unknown, training.operations, training.at_peak) == (2, 2, 0, 0)
 
 
@@ -340,27 +314,12 @@ def test_a_distillation_runs_its_teacher_too(targets: Graph) -> None:
 
 def test_a_setting_that_takes_the_choice_of_another_has_its_epochs(targets: Graph) -> None:
     """IO tags are trained with what was chosen for BIO tags, of at most 60 epochs."""
-    run = ("blurb", "bert-base-uncased", "bc2gm")
-    own, taken = (
-        operations_of_finetuning(targets, RunKey(*run, name)) for name in ("standard", "tagging=io")
-    )
-    assert targets.specs.protocols["blurb"].settings["tagging=io"].chosen_by == "standard"
-    assert own == taken is not None
+    assert operations_of(targets) == operations_of(targets, setting="tagging=io") is not None
 
 
 def test_inputs_are_no_longer_than_the_recipe_lets_them_be(targets: Graph) -> None:
     """Words of a sentence are assumed to be 40 subwords."""
-    protocol = targets.specs.protocols["blurb"]
-    found = {}
-    for limit in (20, 512):
-        values = {**protocol.hyperparameters, "max_length": limit}
-        short = protocol.model_copy(update={"hyperparameters": values})
-        specs = targets.specs.model_copy(update={"protocols": {**targets.specs.protocols, "blurb": short}})
-        graph = Graph(targets.study, specs)
-        found[limit] = operations_of_finetuning(
-            graph, RunKey("blurb", "bert-base-uncased", "bc2gm", "standard")
-        )
-    short_, long = found[20], found[512]
+    short_, long = (operations_of(with_length(targets, limit, "blurb")) for limit in (20, 512))
     assert short_ and long and 0.45 < short_ / long < 0.5
 
 
@@ -388,3 +347,60 @@ def test_trials_are_counted_by_model(full_specs: Specs) -> None:
     for graph in (chosen, plain):
         assert search_lines(jobs[1:2], graph) == ["1 of 1 job: trials with BioBERT"]
     assert search_lines([Job("table", {}, True), there], plain) == []
+
+
+WITH_MEMORY = Gpus({}, {}, memory={"old": 16e9, "new": 40e9}, weights={"old": "float32", "new": "bfloat16"})
+LONGEST = LongestBatch("p", 8_192, 16, 12, 768, 110_000_000)
+
+
+def with_length(graph: Graph, length: int | None, name: str = "sounack2025") -> Graph:
+    protocol = graph.specs.protocols[name]
+    values = {**protocol.hyperparameters, "max_length": length}
+    changed = protocol.model_copy(update={"hyperparameters": values})
+    protocols = {**graph.specs.protocols, name: changed}
+    return Graph(graph.study, graph.specs.model_copy(update={"protocols": protocols}))
+
+
+def test_activations_fill_half_of_the_memory() -> None:
+    """20 GB / (52 x 768 x 12 bytes) are 41,733 tokens, 5 inputs; 8 GB / (104 x 768 x 12) 8,346 tokens, 1."""
+    short = LONGEST._replace(length=128)
+    for batches, parts in (([LONGEST], [16, 4]), ([LONGEST, short], [16, 4]), ([short], None)):
+        assert divided(batches, WITH_MEMORY) == ([(LONGEST, parts)] if parts else [])
+
+
+def test_a_model_whose_single_input_needs_more_than_a_gpu_has_is_too_large() -> None:
+    """104 x 4,096 x 12 bytes x 8,192 tokens are 42 GB; in bfloat16 21 GB, beside 20 bytes for each weight."""
+    wide = LONGEST._replace(hidden=4_096, parameters=223_000_000)
+    assert divided([wide], WITH_MEMORY) == [(wide, [None, 16])]
+    assert divided([wide._replace(parameters=2_000_000_000)], WITH_MEMORY)[0][1] == [None, None]
+
+
+@pytest.mark.parametrize(("length", "model", "expected"), [
+    (None, "pubmedbert-base", 512), (8_192, "pubmedbert-base", 512), (128, "pubmedbert-base", 128),
+    (None, "bioclinical-modernbert-base", 8_192), (8_192, "modernbert-base", 8_192),
+    (None, "modernbert-base", None),
+])  # fmt: skip
+def test_the_length_is_the_recipes_or_the_models(
+    full_graph: Graph, length: int | None, model: str, expected: int | None
+) -> None:
+    run = RunKey("sounack2025", model, "hoc@blurb", "standard")
+    found = longest_batch(with_length(full_graph, length), run)
+    assert (found.length, found.inputs) == (expected, 16)
+    assert divided([found._replace(length=None)], WITH_MEMORY) == []
+
+
+def test_weights_that_are_here_say_their_sizes(full_graph: Graph, tmp_path: Path) -> None:
+    graph = with_length(full_graph, None)
+    graph.paths = paths_of_scale("full", str(tmp_path))
+    path = Path(graph.paths.model("modernbert-base", "config.json"))
+    path.parent.mkdir(parents=True)
+    sizes: dict[str, Any] = {"num_hidden_layers": 22, "hidden_size": 768, "max_position_embeddings": 8_192}
+    path.write_text(json.dumps(sizes), encoding="utf-8")
+    found = longest_batch(graph, RunKey("sounack2025", "modernbert-base", "hoc@blurb", "standard"))
+    assert (found.layers, found.hidden, found.length) == (22, 768, 8_192)
+
+
+def test_the_gpus_of_the_project_have_a_memory(root: Path, tmp_path: Path) -> None:
+    gpus = read_gpus(root / "specs", tmp_path / "none")
+    assert gpus.memory["V100"] == 16e9 and gpus.weights["V100"] == "float32"
+    assert gpus.memory.keys() == gpus.peaks.keys() and gpus.weights["H100"] == "bfloat16"

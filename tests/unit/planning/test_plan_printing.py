@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from pubmill.messages.terminal_tables import coloured
-from pubmill.planning.plan import LongestBatch, Plan, Training, hours
+from pubmill.planning.plan import LongestBatch, Plan, Training
 from pubmill.planning.plan_printing import SHOWN_RUNS, print_plan, recipes_as_markdown, shown
 from pubmill.recipes import Architecture
 from pubmill.stages import Graph, costs
@@ -37,10 +37,6 @@ def test_hours_have_two_digits() -> None:
     assert [shown(number) for number in (0, 0.009, 0.0449, 9.94, 10.0, 1234.5)] == [
         "0.0", "<0.01", "0.045", "9.9", "10", "1,234",
     ]  # fmt: skip
-
-
-def test_hours_of_trainings_are_added_up() -> None:
-    assert hours([SMALL, BIG], GPUS) == pytest.approx({"A": 2 + 40, "B": 1 + 20})
 
 
 def test_a_plan_begins_with_its_answer() -> None:

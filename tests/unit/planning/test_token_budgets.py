@@ -66,16 +66,5 @@ def test_a_phase_ends_with_the_step_that_passes_its_budget(
     assert 0 <= round(optimisation.decay * steps) * step - FALLS[name] < step
 
 
-@pytest.mark.parametrize("size", ["base", "large"])
-def test_both_phases_have_the_sum_of_their_budgets(
-    size: str, full_specs: Specs, planned: dict[str, float]
-) -> None:
-    """160.453 B and 8.247 B."""
-    name = f"bioclinical-modernbert-{size}"
-    both = round(planned[f"{name}@phase1"] + planned[name])
-    assert 0 <= both - 168_700_337_000 < 2 * tokens_of_step(full_specs, name)
-    assert both == full_specs.pretraining[name].recipe.steps * tokens_of_step(full_specs, name)
-
-
 def test_a_released_vocabulary_of_known_size_is_planned_with_it(full_specs: Specs) -> None:
     assert costs.pieces_of(full_specs, "modernbert") == 50_368 != costs.pieces_of(full_specs, "biobert-base")

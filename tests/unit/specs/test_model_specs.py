@@ -8,14 +8,12 @@ import yaml
 from pydantic import ValidationError
 
 from pubmill.errors import PubmillError
-from pubmill.specs import ArchiveWeights, HubWeights, ModelSpec, RecipeWeights, Specs, load
-from pubmill.specs.model_specs import PLAIN, PromptedWeights, PromptSpec
+from pubmill.specs import ArchiveWeights, HubWeights, ModelSpec, RecipeWeights, Specs
+from pubmill.specs.model_specs import PLAIN, PromptSpec
 from pubmill.specs.study import check_study
 from pubmill.stages import checked_graph
-from tests.unit.specs.toy_mistakes import check_mistakes
 
 PAPERS = ["gu2020", "tinn2021", "lewis2020", "shin2020", "alrowili2021"]
-URL = "https://example.org/bert.tar.gz"
 UNPINNED = {
     "biobert-large", "bioclinical-modernbert-base@bio", "bioformer-16l", "bluebert-large",
     "biom-bert-large", "biom-bert-large@uncased", "clinical-modernbert",
@@ -42,42 +40,6 @@ PRETRAINED = {
 """Paper -> models that a study of its tables pretrains at full scale, without files of the user's own."""
 
 
-def model(released: Any) -> ModelSpec:
-    return ModelSpec.model_validate({"name": "x", "lowercase": True, "released": released})
-
-
-def test_released_weights_are_pinned_or_say_that_they_are_not() -> None:
-    assert model({"id": "lab/bert", "revision": "0" * 40}).released == HubWeights(
-        id="lab/bert", revision="0" * 40
-    )
-    assert model({"id": "bert", "revision": None}).released == HubWeights(id="bert", revision=None)
-    assert model({"url": URL, "sha256": None}).released == ArchiveWeights(url=URL, sha256=None)
-
-
-MISTAKES = [
-    ("{id: lab/bert}", "released.revision: this key is required and missing"),
-    ("{id: lab/bert, revision: main}", "released.revision: "),
-    ("{id: lab/../bert, revision: null}", "released.id: "),
-    ("{id: a/b/c, revision: null}", "released.id: "),
-    ("{url: 'https://example.org/bert.tar.gz'}", "released.sha256: this key is required and missing"),
-    ("{url: 'http://example.org/bert.tar.gz', sha256: null}", "released.url: "),
-    ("{url: 'https://example.org/../bert.tar.gz', sha256: null}", "released.url: "),
-    ("{url: 'https://example.org/b.zip', sha256: null, id: b}", "released.id: unknown key"),
-    ("lab/bert", "released: "),
-]
-
-
-def test_other_forms_are_refused_where_they_stand(specs: Path) -> None:
-    for number, (released, _) in enumerate(MISTAKES):
-        text = f"name: mine-{number}\nlowercase: true\nreleased: {released}\n"
-        (specs / f"models/mine-{number}.yaml").write_text(text)
-    with pytest.raises(PubmillError) as caught:
-        load(specs, "demo")
-    lines = str(caught.value).splitlines()[1:]
-    for number, (line, (_, mistake)) in enumerate(zip(lines, MISTAKES, strict=True)):
-        assert line.startswith(f"specs/models/mine-{number}.yaml:3: ") and mistake in line
-
-
 RELEASED = {"id": "bert", "revision": None}
 SYSTEM = {"name": "ours", "version": "1", "url": "https://example.org"}
 SPACY = {"kind": "spacy", "local": "mine", "types": {}}
@@ -88,19 +50,28 @@ PROMPTED = {
 }  # fmt: skip
 
 
+RECIPE = {"kind": "random", "recipe": "r"}
+WRONG: dict[str, Any] = {
+    "shots": -1, "temperature": -0.1, "length": 0, "at_once": 0, "seeds": [], "datasets": [], "model": "",
+    "server": "https://me@example.org",
+}  # fmt: skip
+"""Values with which no server can be asked."""
+
+
 @pytest.mark.parametrize(
     ("values", "fault"),
     [
         ({}, "a model needs `weights`, `released`, or both"),
-        ({"weights": {"kind": "random", "recipe": "r"}}, None),
+        ({"weights": RECIPE}, None),
         ({"released": RELEASED}, None),
-        ({"weights": {"kind": "random", "recipe": "r"}, "released": RELEASED}, None),
+        ({"weights": RECIPE, "released": RELEASED}, None),
         ({"weights": {"kind": "pretraining", "recipe": "r", "step": 5}}, None),
-        ({"weights": {"kind": "random", "recipe": "r", "step": 5}}, "random weights have no step; remove"),
+        ({"weights": RECIPE | {"step": 5}}, "random weights have no step; remove"),
         ({"weights": SPACY, "released": RELEASED}, "a spaCy pipeline is not fine-tuned, so it has no `rel"),
         ({"weights": PREDICTIONS, "released": RELEASED}, "a supplied prediction is not fine-tuned"),
+        *(({"weights": PROMPTED | {key: one}}, rf"weights\.prompted\.{key}") for key, one in WRONG.items()),
     ],
-)
+)  # fmt: skip
 def test_a_model_has_weights_of_its_own_or_released_ones(values: dict[str, Any], fault: str | None) -> None:
     given = {"name": "x", "lowercase": True, **values}
     if fault is None:
@@ -108,28 +79,6 @@ def test_a_model_has_weights_of_its_own_or_released_ones(values: dict[str, Any],
     else:
         with pytest.raises(ValidationError, match=fault):
             ModelSpec.model_validate(given)
-
-
-def prompted(**changes: Any) -> PromptedWeights:
-    made = ModelSpec.model_validate({"name": "x", "lowercase": True, "weights": PROMPTED | changes})
-    assert isinstance(made.weights, PromptedWeights) and not made.is_fine_tuned
-    return made.weights
-
-
-def test_a_model_is_asked_with_no_example_and_once_unless_its_spec_says_otherwise() -> None:
-    made = prompted()
-    assert (made.shots, made.seeds, made.temperature, made.length, made.at_once) == (0, [1], 0.0, 512, 8)
-    assert not made.structured and not made.logprobs and (made.price, made.budget) == (None, None)
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [{"shots": -1}, {"temperature": -0.1}, {"length": 0}, {"at_once": 0}, {"seeds": []}, {"datasets": []},
-     {"model": ""}, {"server": "https://me@example.org"}],
-)  # fmt: skip
-def test_values_that_no_server_can_be_asked_with_are_refused(changes: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError, match=rf"weights\.prompted\.{next(iter(changes))}"):
-        prompted(**changes)
 
 
 def test_what_is_not_pinned_is_known(full_specs: Specs) -> None:
@@ -174,23 +123,6 @@ def test_published_prompts_are_files_with_a_hash(full_specs: Specs) -> None:
     assert hoc.url.endswith("/benchmarks/%5BMLC%5DHoc/prompt_zeroshot.txt")
     with pytest.raises(PubmillError, match=r"chen2025\.yaml has no template for bc2gm or ner"):
         published.template("bc2gm", "ner")
-
-
-WRONG_PROMPTS = [
-    ('ner: "{word}"', "templates.ner: {word} stands for nothing; there are {annotated}, "),
-    ('nre: "{words}"', "nre: neither a dataset nor a task (classification, "),
-    ('ner: ""', "ner"),
-    ('ner: {url: "https://example.org/a", place: x, input: "{words}"}', "sha256"),
-    (f'ner: {{url: "http://example.org/a", sha256: {"0" * 64}, place: x, input: "{{words}}"}}', "url"),
-    (f'ner: {{url: "https://example.org/a", sha256: {"0" * 64}, place: x, input: "{{word}}"}}', "word"),
-]
-
-
-def test_mistakes_in_prompts_name_file_and_line(folder: Path) -> None:
-    (folder / "prompts/own.yaml").write_text('name: own\ncitation: none\ntemplates:\n  ner: "{words}"\n')
-    check_mistakes(
-        folder, (("prompts/own", 'ner: "{words}"', line, line, fault) for line, fault in WRONG_PROMPTS)
-    )
 
 
 def test_every_dataset_has_a_plain_prompt(full_specs: Specs) -> None:

@@ -47,10 +47,8 @@ def test_chosen_values_make_a_run_without_a_search(root: Path) -> None:
     assert [values[key] for key in CHOICE["values"]] == [3e-5, 32, 20]
     of_biosses = chosen.runs.recipe(RunKey("blurb", "biolinkbert-base", "biosses", own))
     assert (of_biosses["learning_rate"], of_biosses["epochs"]) == (3e-5, 30)
-    plain = chosen.runs.selected(RunKey("blurb", "biobert-base", "ncbi-disease", "standard"))
-    assert (
-        plain == graph(root).runs.selected(RunKey("blurb", "biobert-base", "ncbi-disease", "standard")) != []
-    )
+    other = RunKey("blurb", "biobert-base", "ncbi-disease", "standard")
+    assert chosen.runs.selected(other) == graph(root).runs.selected(other) != []
 
 
 def test_an_own_search_tries_each_model_alone(root: Path) -> None:
@@ -61,9 +59,8 @@ def test_an_own_search_tries_each_model_alone(root: Path) -> None:
     assert selected == f"results/full/runs/{'/'.join(run)}/selected.json"
     trials = own.runs.trial_manifests(ChoiceKey(*run))
     assert {path.split("/")[4] for path in trials} == {"biolinkbert-base"}
-    assert (
-        len(trials) == len(graph(root).runs.trial_manifests(ChoiceKey("blurb", None, run[2], "standard"))) / 2
-    )
+    common = graph(root).runs.trial_manifests(ChoiceKey("blurb", None, run[2], "standard"))
+    assert len(trials) == len(common) / 2
     with pytest.raises(PubmillError, match="each model chooses for itself"):
         own.runs.trial_manifests(ChoiceKey("blurb", None, "ncbi-disease", "standard+own-search"))
 

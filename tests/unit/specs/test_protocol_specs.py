@@ -8,12 +8,11 @@ from pydantic import ValidationError
 
 from pubmill.recipes import FinetuningRecipe, build
 from pubmill.specs import ProtocolSpec, Specs
-from pubmill.specs.study import check_study
+from pubmill.specs.study import Study
 from pubmill.stages import checked_graph
-from tests.unit.specs.toy_mistakes import check_mistakes
 from tests.unit.toy_studies import loaded as specs_of
 
-SCALES = ("demo", "brief", "small", "full")
+SCALES = ("demo", "full")
 PAPERS = ("blurb", "tinn2021", "lewis2020", "shin2020", "alrowili2021")
 
 
@@ -54,47 +53,42 @@ def test_every_run_that_can_be_asked_for_makes_a_recipe(
 EQUIVALENCE = {"alpha": 0.05, "power": 0.8, "margins": {"default": {"points": 1, "why": "printed so"}}}
 
 
+def protocol(**changes: Any) -> ProtocolSpec:
+    values: dict[str, Any] = {
+        "name": "p", "hyperparameters": {}, "search": None, "settings": {"standard": {}},
+        "equivalence": EQUIVALENCE, "final": {"seeds": {"default": 1}, "aggregate": "mean", "split": "test"},
+    }  # fmt: skip
+    return ProtocolSpec.model_validate(values | changes)
+
+
 @pytest.mark.parametrize(
     "changes",
     [
-        {"alpha": 0},
-        {"alpha": 0.6},
-        {"power": 1},
-        {"margins": {}},
+        {"alpha": 0}, {"alpha": 0.6}, {"power": 1}, {"margins": {}}, {"seeds": 5},
         {"margins": {"biosses": {"points": 1, "why": "small"}}},
         {"margins": {"default": {"points": 0, "why": "none"}}},
         {"margins": {"default": {"points": 1}}},
         {"margins": {"default": {"points": 1, "why": ""}}},
-        {"seeds": 5},
     ],
-)
+)  # fmt: skip
 def test_a_rule_of_equivalence_that_is_not_whole_is_refused(changes: dict[str, Any]) -> None:
-    values: dict[str, Any] = {
-        "name": "p", "hyperparameters": {}, "search": None, "settings": {"standard": {}},
-    }  # fmt: skip
-    values["final"] = {"seeds": {"default": 1}, "aggregate": "mean", "split": "test"}
-    whole = ProtocolSpec.model_validate(values | {"equivalence": EQUIVALENCE})
-    assert whole.equivalence.margins["default"].points == 1
+    assert protocol().equivalence.margins["default"].points == 1
     with pytest.raises(ValidationError, match="equivalence"):
-        ProtocolSpec.model_validate(values | {"equivalence": EQUIVALENCE | changes})
+        protocol(equivalence=EQUIVALENCE | changes)
 
 
 def test_values_are_laid_over_each_other_in_order(full_specs: Specs) -> None:
     data = full_specs.datasets["bc2gm"]
-    base = {
-        "name": "p",
-        "search": {"grid": {"batch_size": [8]}, "models": "each"},
-        "hyperparameters": {"learning_rate": 1, "epochs": 1, "warmup": 0.1, "dropout": 0.1},
-        "overrides": {
+    spec = protocol(
+        search={"grid": {"batch_size": [8]}, "models": "each"},
+        hyperparameters={"learning_rate": 1, "epochs": 1, "warmup": 0.1, "dropout": 0.1},
+        overrides={
             "first": {"tasks": ["ner"], "values": {"epochs": 2, "warmup": 0.2}},
             "second": {"datasets": ["bc2gm"], "models": ["m"], "values": {"epochs": 3}},
             "other": {"kinds": ["span"], "values": {"epochs": 4}},
         },
-        "settings": {"standard": {"values": {"dropout": 0.3}}},
-        "final": {"seeds": {"default": 1}, "aggregate": "mean", "split": "test"},
-        "equivalence": EQUIVALENCE,
-    }
-    spec = ProtocolSpec.model_validate(base)
+        settings={"standard": {"values": {"dropout": 0.3}}},
+    )
     made = spec.recipe(data, "m", "standard", trial=False)
     assert (made["epochs"], made["warmup"], made["dropout"], made["task"]) == (3, 0.2, 0.3, "tokens")
     assert spec.recipe(data, "n", "standard", trial=False)["epochs"] == 2
@@ -102,116 +96,99 @@ def test_values_are_laid_over_each_other_in_order(full_specs: Specs) -> None:
 
 
 def test_a_grid_of_an_override_needs_a_search() -> None:
-    values: dict[str, Any] = {
-        "name": "p", "hyperparameters": {}, "settings": {"standard": {}}, "equivalence": EQUIVALENCE,
-        "final": {"seeds": {"default": 1}, "aggregate": "mean", "split": "test"},
-        "overrides": {"few": {"tasks": ["ner"], "grid": {"epochs": [1, 2]}}},
-    }  # fmt: skip
+    grid = {"overrides": {"few": {"tasks": ["ner"], "grid": {"epochs": [1, 2]}}}}
     with pytest.raises(ValidationError, match="few has a grid, but there is no search; give it values and"):
-        ProtocolSpec.model_validate(values | {"search": None})
-    made = ProtocolSpec.model_validate(values | {"search": {"grid": {}, "models": ["m"]}})
+        protocol(**grid)
+    made = protocol(**grid, search={"grid": {}, "models": ["m"]})
     assert made.overrides["few"].grid == {"epochs": (1, 2)}
-    values["overrides"]["few"] |= {"grid": None, "values": {"epochs": 2}}
-    assert ProtocolSpec.model_validate(values | {"search": None}).overrides["few"].grid is None
 
 
 @pytest.mark.parametrize(
-    ("protocol", "dataset", "setting", "model", "values"),
+    ("run", "values"),
     [
-        ("blurb", "gad@blurb", "standard", "any", {"max_length": 128, "epochs": "not said"}),
-        ("blurb", "chemprot@blurb", "standard", "any", {"max_length": 256, "keep": "last"}),
-        ("blurb", "chemprot@blurb", "best-epoch", "any", {"keep": "best", "epochs": "not said"}),
-        ("blurb", "pubmedqa", "standard", "any", {"max_length": 512, "segments": "separate"}),
-        ("blurb", "bc2gm", "tagging=io", "any", {"tagging": "io", "head": "linear"}),
-        ("blurb", "ddi@blurb", "entities=markers+pooling=entity-start", "any", {"pooling": "entity-start"}),
-        ("tinn2021", "biosses", "standard-epochs", "any", {"epochs": 5, "bias_correction": True}),
-        ("tinn2021", "biosses", "no-bias-correction", "any", {"epochs": 100, "bias_correction": False}),
-        ("tinn2021", "biosses", "optimal+train+dev", "any",
-         {"reinitialised_layers": "not said", "train_on": "train+dev"}),
-        ("tinn2021", "pubmedqa", "optimal", "pubmedbert-base", {"segments": "single"}),
-        ("tinn2021", "pubmedqa", "optimal", "pubmedelectra-base", {"segments": "separate"}),
-        ("blurb", "bc2gm", "removed=4", "any", {"removed_layers": 4, "keep": "last"}),
-        ("blurb", "pubmedqa", "single-segment", "any", {"segments": "single", "keep": "last"}),
-        ("lewis2020", "bc2gm", "standard", "any",
+        ("blurb gad@blurb standard", {"max_length": 128, "epochs": "not said"}),
+        ("blurb chemprot@blurb standard", {"max_length": 256, "keep": "last"}),
+        ("blurb chemprot@blurb best-epoch", {"keep": "best", "epochs": "not said"}),
+        ("blurb pubmedqa standard", {"max_length": 512, "segments": "separate"}),
+        ("blurb bc2gm tagging=io", {"tagging": "io", "head": "linear"}),
+        ("blurb ddi@blurb entities=markers+pooling=entity-start", {"pooling": "entity-start"}),
+        ("tinn2021 biosses standard-epochs", {"epochs": 5, "bias_correction": True}),
+        ("tinn2021 biosses no-bias-correction", {"epochs": 100, "bias_correction": False}),
+        ("tinn2021 biosses optimal+train+dev", {"reinitialised_layers": "not said", "train_on": "train+dev"}),
+        ("tinn2021 pubmedqa optimal pubmedbert-base", {"segments": "single"}),
+        ("tinn2021 pubmedqa optimal pubmedelectra-base", {"segments": "separate"}),
+        ("blurb bc2gm removed=4", {"removed_layers": 4, "keep": "last"}),
+        ("blurb pubmedqa single-segment", {"segments": "single", "keep": "last"}),
+        ("lewis2020 bc2gm standard",
          {"learning_rate": 1e-5, "batch_size": 32, "evaluate_every": 500, "metric": "seqeval_0_0_12_f1"}),
-        ("lewis2020", "jnlpba@biobert", "standard", "any", {"metric": "seqeval_0_0_12_f1"}),
-        ("lewis2020", "i2b2-2014", "standard", "any", {"metric": "entity_f1"}),
-        ("blurb", "bc2gm", "standard", "any", {"metric": "entity_f1"}),
-        ("lewis2020", "ddi@blue", "printed", "any", {"learning_rate": 0.002, "evaluate_every": 200}),
-        ("lewis2020", "ddi@blue", "standard", "any", {"learning_rate": 2e-5, "batch_size": 16, "epochs": 10}),
-        ("lewis2020", "hoc@blue", "standard", "any", {"unit": "sentence"}),
-        ("shin2020", "bc5-chem", "fc=2x512", "any",
-         {"head_sizes": [512], "labelled_subwords": "separate"}),
-        ("shin2020", "bc5-disease", "standard", "any", {"labelled_subwords": "separate"}),
-        ("shin2020", "ncbi-disease", "fc=1", "any",
+        ("lewis2020 jnlpba@biobert standard", {"metric": "seqeval_0_0_12_f1"}),
+        ("lewis2020 i2b2-2014 standard", {"metric": "entity_f1"}),
+        ("blurb bc2gm standard", {"metric": "entity_f1"}),
+        ("lewis2020 ddi@blue printed", {"learning_rate": 0.002, "evaluate_every": 200}),
+        ("lewis2020 ddi@blue standard", {"learning_rate": 2e-5, "batch_size": 16, "epochs": 10}),
+        ("lewis2020 hoc@blue standard", {"unit": "sentence"}),
+        ("shin2020 bc5-chem fc=2x512", {"head_sizes": [512], "labelled_subwords": "separate"}),
+        ("shin2020 bc5-disease standard", {"labelled_subwords": "separate"}),
+        ("shin2020 ncbi-disease fc=1",
          {"head_sizes": [], "labelled_subwords": "all", "keep": "last", "weight_decay": 0.0}),
-        ("shin2020", "chemprot@blue", "fc=2x1024", "any",
+        ("shin2020 chemprot@blue fc=2x1024",
          {"head_sizes": [1024], "weight_decay": 0.01, "batch_size": 64, "warmup": 0.1}),
-        ("shin2020", "squad-v1", "standard", "any", {"epochs": 10, "learning_rate": 3e-5, "keep": "last"}),
-        ("shin2020", "bioasq-factoid@7b", "standard", "any",
-         {"epochs": 30, "head_sizes": [2048], "warmup": 0.0}),
-        ("alrowili2021", "bc5-chem", "standard", "biom-electra-base",
+        ("shin2020 squad-v1 standard", {"epochs": 10, "learning_rate": 3e-5, "keep": "last"}),
+        ("shin2020 bioasq-factoid@7b standard", {"epochs": 30, "head_sizes": [2048], "warmup": 0.0}),
+        ("alrowili2021 bc5-chem standard biom-electra-base",
          {"learning_rate": 2e-4, "batch_size": 48, "layerwise_decay": 0.8, "max_length": 256,
           "adam_epsilon": 1e-6, "head_dropout": 0.0}),
-        ("alrowili2021", "ncbi-disease", "standard", "biom-albert-xxlarge",
+        ("alrowili2021 ncbi-disease standard biom-albert-xxlarge",
          {"layerwise_decay": "not said", "bias_correction": True, "weight_decay": 0.0, "dropout": 0.0,
           "adam_epsilon": 1e-8, "warmup": 0.0}),
-        ("alrowili2021", "chemprot@blurb", "standard", "biom-bert-large",
+        ("alrowili2021 chemprot@blurb standard biom-bert-large",
          {"layerwise_decay": 0.9, "bias_correction": False, "weight_decay": 0.01}),
-        ("shin2020", "ddi@blue", "oversampled", "any", {"oversample": True}),
-        ("alrowili2021", "chemprot@blurb", "standard", "albert-xxlarge",
+        ("shin2020 ddi@blue oversampled", {"oversample": True}),
+        ("alrowili2021 chemprot@blurb standard albert-xxlarge",
          {"batch_size": 128, "epochs": 5, "dropout": 0.0}),
-        ("alrowili2021", "squad-v2", "standard", "albert-xxlarge",
+        ("alrowili2021 squad-v2 standard albert-xxlarge",
          {"batch_size": 128, "epochs": 2, "learning_rate": 3e-5, "max_length": 384, "head_dropout": 0.0}),
-        ("alrowili2021", "squad-v2", "standard", "electra-base",
+        ("alrowili2021 squad-v2 standard electra-base",
          {"learning_rate": 1e-4, "epochs": 3, "max_length": 512, "layerwise_decay": 0.8}),
-        ("alrowili2021", "chemprot@blurb", "standard", "bio-lm-large",
+        ("alrowili2021 chemprot@blurb standard bio-lm-large",
          {"batch_size": 16, "max_length": 512, "warmup": 0.0, "keep": "best", "evaluate_every": 200,
           "adam_epsilon": 1e-8, "bias_correction": True, "weight_decay": 0.0}),
-        ("alrowili2021", "squad-v2", "standard", "pubmedbert-base",
+        ("alrowili2021 squad-v2 standard pubmedbert-base",
          {"epochs": 2, "learning_rate": 5e-5, "max_length": 512}),
-        ("alrowili2021", "bioasq-factoid@7b", "standard", "pubmedbert-base",
-         {"batch_size": 128, "epochs": 3}),
+        ("alrowili2021 bioasq-factoid@7b standard pubmedbert-base", {"batch_size": 128, "epochs": 3}),
     ],
 )  # fmt: skip
-def test_recipes_are_those_of_the_papers(
-    full_specs: Specs, protocol: str, dataset: str, setting: str, model: str, values: dict[str, Any]
-) -> None:
-    made = full_specs.protocols[protocol].recipe(full_specs.datasets[dataset], model, setting, trial=False)
+def test_recipes_are_those_of_the_papers(full_specs: Specs, run: str, values: dict[str, Any]) -> None:
+    """A run: protocol, dataset, setting and perhaps the model."""
+    name, dataset, setting, *models = run.split()
+    data, [model] = full_specs.datasets[dataset], models or ["any"]
+    made = full_specs.protocols[name].recipe(data, model, setting, trial=False)
     assert {key: made.get(key, "not said") for key in values} == values
 
 
 @pytest.mark.parametrize(
-    ("protocol", "dataset", "setting", "model", "grid"),
+    ("run", "grid"),
     [
-        ("blurb", "bc2gm", "standard", "m", {"epochs": (2, 6, 20, 60)}),
-        ("blurb", "bc2gm", "best-epoch", "m", {"epochs": (60,)}),
-        ("tinn2021", "pubmedqa", "layer-freeze", "m", {"frozen_layers": (3, 6, 9)}),
-        ("tinn2021", "pubmedqa", "layer-freeze", "pubmedbert-large", {"frozen_layers": (6, 12, 18)}),
-        ("tinn2021", "pubmedqa", "optimal", "pubmedbert-base", {"frozen_layers": (None,)}),
-        ("tinn2021", "pubmedqa", "optimal", "pubmedelectra-base",
+        ("blurb bc2gm standard", {"epochs": (2, 6, 20, 60)}),
+        ("blurb bc2gm best-epoch", {"epochs": (60,)}),
+        ("tinn2021 pubmedqa layer-freeze", {"frozen_layers": (3, 6, 9)}),
+        ("tinn2021 pubmedqa layer-freeze pubmedbert-large", {"frozen_layers": (6, 12, 18)}),
+        ("tinn2021 pubmedqa optimal pubmedbert-base", {"frozen_layers": (None,)}),
+        ("tinn2021 pubmedqa optimal pubmedelectra-base",
          {"frozen_layers": (None,), "layerwise_decay": (0.8, 0.9, 1.0)}),
-        ("tinn2021", "biosses", "optimal+train+dev", "m", {"reinitialised_layers": (0, 1)}),
-        ("tinn2021", "bioasq-yesno", "optimal", "m", {"frozen_layers": (None, 3, 6, 9)}),
-        ("shin2020", "bc2gm", "standard", "m", {"head_sizes": ([], [512], [1024])}),
-        ("shin2020", "squad-v1", "standard", "m", {}),
-        ("lewis2020", "bc2gm", "standard", "m", {}),
+        ("tinn2021 biosses optimal+train+dev", {"reinitialised_layers": (0, 1)}),
+        ("tinn2021 bioasq-yesno optimal", {"frozen_layers": (None, 3, 6, 9)}),
+        ("shin2020 bc2gm standard", {"head_sizes": ([], [512], [1024])}),
+        ("shin2020 squad-v1 standard", {}),
+        ("lewis2020 bc2gm standard", {}),
     ],
 )  # fmt: skip
-def test_what_a_setting_searches(
-    full_specs: Specs, protocol: str, dataset: str, setting: str, model: str, grid: dict[str, Any]
-) -> None:
-    made = full_specs.protocols[protocol].grid(full_specs.datasets[dataset], model, setting)
-    common = {"learning_rate", "batch_size"} if protocol in ("blurb", "tinn2021") else set()
+def test_what_a_setting_searches(full_specs: Specs, run: str, grid: dict[str, Any]) -> None:
+    name, dataset, setting, *models = run.split()
+    data, [model] = full_specs.datasets[dataset], models or ["any"]
+    made = full_specs.protocols[name].grid(data, model, setting)
+    common = {"learning_rate", "batch_size"} if name in ("blurb", "tinn2021") else set()
     assert {key: values for key, values in made.items() if key not in common} == grid
-
-
-def test_the_optimal_fine_tuning_searches_more_than_the_standard_one(full_specs: Specs) -> None:
-    """And contains it, as optimal values of tinn2021's Tables 8 and 9 are often the standard ones."""
-    spec = full_specs.protocols["tinn2021"]
-    for data in (full_specs.datasets[name] for name in ("bc2gm", "ddi@blurb", "hoc@blurb", "ebm-pico")):
-        standard, searched = (spec.points(data, "m", name) for name in ("standard", "extensive-search"))
-        assert standard.keys() < searched.keys() and len(searched) == 15
 
 
 def test_trials_never_learn_dev(full_specs: Specs) -> None:
@@ -267,93 +244,9 @@ def test_on_a_reported_fold_nothing_is_looked_at(full_specs: Specs) -> None:
     assert spec.looked_at(full_specs.datasets["gad@fold-4"], trial=False) is None
 
 
-MISTAKES = [
-    ("tinn2021", "values: {segments: single}\n    why", "values: {segment: single}\n    why",
-     "segment: single", "overrides.optimal-pubmedqa.values: segment: unknown key"),
-    ("tinn2021", "frozen_layers: [3, 6, 9]", "frozen_layers: [3, some]",
-     "[3, some]", "overrides.layer-freeze.grid.frozen_layers: on tokens"),
-    ("tinn2021", "values: {max_length: 128}", "values: {max_length: long}",
-     "max_length: long", "overrides.short-relations.values.max_length: on sequence (such as gad@blurb)"),
-    ("tinn2021", "grid: {reinitialised_layers: [0, 1]}\n    why",
-     "values: {pooling: mention-max}\n    why",
-     "optimal-similarity:", "pooling is for sequence"),
-    ("tinn2021", "models: [pubmedbert-base]", "models: [pubmedbert-bse]",
-     "models: [pubmedbert-bse]", "there is no specs/models/pubmedbert-bse.yaml"),
-    ("alrowili2021", "name: alrowili2021\n", "name: alrowili2021\nfuture_models: [pubmedbert-base]\n",
-     "models: [pubmedbert-base, pubmedbert-base@pmc-100k]", "remove it from `future_models`"),
-    ("tinn2021", "datasets: [pubmedqa]", "datasets: [pubmedqaa]",
-     "[pubmedqaa]", "there is no specs/datasets/pubmedqaa.yaml"),
-    ("tinn2021", "tasks: [similarity]\n    grid", "tasks: [similar]\n    grid",
-     "tasks: [similar]", "similar: unknown; expected some of"),
-    ("tinn2021", "settings: [layerwise-decay]", "settings: [decay]",
-     "name: tinn2021", "override layerwise-decay: there are no settings decay"),
-    ("tinn2021", "train+dev: {chosen_by: standard,", "train+dev: {chosen_by: train+dev,",
-     "name: tinn2021", "setting train+dev: chosen_by must name a setting that chooses for itself"),
-    ("tinn2021", "batch_size: [16, 32]}", "batch_size: [16, 32], stop_after: [5]}",
-     "name: tinn2021", "stop_after can't be in a grid"),
-    ("tinn2021", "  models: each", "  models: [pubmedbert-base]",
-     "name: tinn2021", "a grid for certain models needs a search with `models: each`"),
-    ("tinn2021", "biosses: 10", "bioses: 10", "bioses: 10", "there is no specs/datasets/bioses.yaml"),
-    ("blurb", "{default: 5, ", "{", "name: blurb", "final.seeds must have the key `default`"),
-    ("blurb", "removed_layers: 4}", "removed_layers: some}",
-     "removed_layers: some}", "settings.removed=4.values.removed_layers: on "),
-    ("blurb", "head_sizes: [384]", "head_sizes: [384, 384]",
-     "head=bilstm: {", "settings.head=bilstm: on tokens"),
-    ("lewis2020", "search: {grid: {}, models: each, seeds: 5}", "search: null",
-     "name: lewis2020", "folds need a search"),
-    ("lewis2020", "reported: [gad@fold-2,", "reported: [gad@fold-1,",
-     "name: lewis2020", "gad@fold-1 are listed twice"),
-    ("lewis2020", "chosen_on: gad@fold-1", "chosen_on: gad@fold-11",
-     "gad@fold-11", "there is no specs/datasets/gad@fold-11.yaml"),
-    ("lewis2020", "metric: seqeval_0_0_12_f1", "metric: relaxed_f1", "metric: relaxed_f1",
-     "overrides.entities.metric: bc2gm has no dev score relaxed_f1; it has entity_f1, seqeval_0_0_12_f1"),
-    ("shin2020", "bioasq-factoid@7b-biobert: squad-v1}", "squad-v1: bioasq-factoid@7b}",
-     "name: shin2020", "a cycle: bioasq-factoid@7b -> squad-v1 -> bioasq-factoid@7b"),
-]  # fmt: skip
-
-
-def test_mistakes_are_reported_where_they_stand(folder: Path) -> None:
-    check_mistakes(folder, ((f"protocols/{one[0]}", *one[1:]) for one in MISTAKES))
-
-
-TABLE = """
-name: table99
-kind: results
-paper: lewis2020
-title: t
-caption: c
-protocol: lewis2020
-setting: standard
-columns: [{model: pubmedbert-base, label: P}]
-rows: [{dataset: gad, label: GAD, group: re}, {dataset: bc2gm, label: BC2GM, group: ner}]
-"""
-
-
-def test_a_row_of_folds_has_the_records_of_all_of_them(folder: Path) -> None:
-    (folder / "tables/lewis2020/table99.yaml").write_text(TABLE)
-    config = {"study": "x", "title": "x", "scale": "demo", "tables": ["lewis2020/table99"]}
-    made = checked_graph(*check_study(config, folder))
-    recipe = made.tables.recipe("lewis2020/table99")
-    folds = [f"gad@fold-{number}" for number in range(2, 11)]
-    assert recipe.aggregate == "median" and recipe.missing == {}
-    assert recipe.rows[0].folds == tuple(folds) and recipe.rows[1].folds == ()
-    assert recipe.rows[0].metric == "micro_f1"
-    assert made.tables.records("lewis2020/table99")["pubmedbert-base"]["gad"] == [
-        f"runs/lewis2020/pubmedbert-base/{fold}/standard/final/seed-{seed}.json"
-        for fold in folds
-        for seed in (1, 2)
-    ]
-    assert made.scope.datasets() == [*folds, "gad@fold-1", "bc2gm"]
-    some = checked_graph(*check_study({**config, "datasets": ["gad"]}, folder)).tables.recipe(
-        "lewis2020/table99"
-    )
-    assert some.missing == {"bc2gm": "not run in this study"}
-
-
-def test_a_fold_that_cannot_be_had_leaves_the_row_empty(folder: Path, tmp_path: Path) -> None:
-    (folder / "tables/lewis2020/table99.yaml").write_text(TABLE)
-    config = {"study": "x", "title": "x", "scale": "full", "tables": ["lewis2020/table99"]}
-    config |= {"mirror": str(tmp_path), "results": str(tmp_path)}
-    made = checked_graph(*check_study(config, folder))
-    assert "gad@fold-2 the mirror lacks https://" in made.tables.recipe("lewis2020/table99").missing["gad"]
+def test_a_fold_that_cannot_be_had_leaves_the_row_empty(full_specs: Specs, tmp_path: Path) -> None:
+    config = {"study": "x", "title": "x", "scale": "full", "tables": ["lewis2020/table02"]}
+    study = Study.model_validate(config | {"mirror": str(tmp_path), "results": str(tmp_path)})
+    made = checked_graph(study, full_specs)
+    assert "gad@fold-2 the mirror lacks https://" in made.tables.recipe("lewis2020/table02").missing["gad"]
     assert any(line.startswith("left out of the tables: gad@fold-1 ") for line in made.left_out())

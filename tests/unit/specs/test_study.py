@@ -51,27 +51,16 @@ def test_a_study_may_pretrain_what_was_released(root: Path) -> None:
 
 def test_a_study_cannot_pretrain_models_whose_recipes_start_from_each_other(full_specs: Specs) -> None:
     name = "pubmedelectra-base"
-    recipe = full_specs.pretraining[name]
-    started = recipe.model_copy(update={"start": TrainingStart(model=name)})
-    looped = full_specs.model_copy(update={"pretraining": {name: started}})
-    released = {model: looped.models[model] for model in (name,)}
-    looped = looped.model_copy(update={"models": released})
-    with pytest.raises(PubmillError) as error:
+    started = full_specs.pretraining[name].model_copy(update={"start": TrainingStart(model=name)})
+    models = {name: full_specs.models[name]}
+    looped = full_specs.model_copy(update={"pretraining": {name: started}, "models": models})
+    message = f"^configuration: pretrain: pretraining/{name}: {name} depends on itself; change its `start` or"
+    with pytest.raises(PubmillError, match=message):
         with_own_weights(looped, [name])
-    assert str(error.value) == (
-        f"configuration: pretrain: pretraining/{name}: {name} depends on itself; "
-        "change its `start` or `teacher`"
-    )
     assert with_own_weights(looped, []) == looped
 
 
 STUDY = {"study": "mine", "title": "T", "scale": "demo", "tables": []}
-
-
-def test_a_study_that_says_nothing_else_saves_every_ten_minutes_and_keeps_no_models() -> None:
-    found = Study.model_validate(STUDY)
-    assert (found.save_minutes, found.keep_models, found.results) == (10, False, "results")
-    assert found.pretrain == () and (found.models, found.datasets, found.mirror) == (None, None, None)
 
 
 @pytest.mark.parametrize(
@@ -94,9 +83,7 @@ def test_a_study_is_a_file_or_a_name(tmp_path: Path) -> None:
     assert configuration_files("mine", folder) == [str(folder / "mine.yaml")]
     assert configuration_files(str(folder / "mine.yaml"), tmp_path) == [str(folder / "mine.yaml")]
     assert configuration_files("demo", folder) == []
-    with pytest.raises(
-        PubmillError, match=r"no study 'mien'; the nearest: mine, demo. Name a file, or one of stu"
-    ):
+    with pytest.raises(PubmillError, match=r"no study 'mien'; the nearest: mine, demo. Name a file, or one"):
         configuration_files("mien", folder)
 
 

@@ -35,42 +35,26 @@ def column(value: str, **more: Any) -> dict[str, Any]:
     return {"key": "k", "label": "K", "value": value, **more}
 
 
-@pytest.mark.parametrize(
-    "values",
-    [
-        {"model": "bert"}, {"model": "bert", "missing": "no weights"}, {"key": "x", "missing": "elsewhere"},
-        {"key": "x", "best_of": ["a", "b"]}, {"key": "x", "drop": {"start": "a", "of": ["b"]}},
-        {"model": "bert", "setting": "standard", "published": "x"},
-    ],
-)  # fmt: skip
-def test_a_column_is_one_thing(values: dict[str, Any]) -> None:
-    made = ColumnSpec.model_validate({"label": "L", **values})
-    assert made.name == values.get("key", values.get("model"))
-    assert made.sources == tuple(values.get("best_of", ["a", "b"] if "drop" in values else []))
-    if "setting" in values:
-        assert (made.setting, made.published) == (("standard",), ("x",))
+def in_table(**values: Any) -> dict[str, Any]:
+    """A change to a table: one column."""
+    return {"columns": [{"label": "L", **values}]}
 
 
-@pytest.mark.parametrize(
-    ("values", "fault"),
-    [
-        ({"key": "x"}, "exactly one"),
-        ({"model": "bert", "key": "x", "best_of": ["a", "b"]}, "exactly one"),
-        ({"missing": "elsewhere"}, "needs a `key`"),
-        ({"best_of": ["a", "b"]}, "needs a `key`"),
-        ({"key": "x", "best_of": ["a"]}, "best_of"),
-        ({"key": "x", "best_of": ["a", "b"], "missing": "why"}, "remove `missing` and `setting`"),
-        ({"key": "x", "drop": {"start": "a", "of": ["b"]}, "setting": "s"}, "remove `missing` and `setting`"),
-    ],
-)
-def test_a_column_of_two_kinds_or_of_none_is_refused(values: dict[str, Any], fault: str) -> None:
-    with pytest.raises(ValidationError, match=fault):
-        ColumnSpec.model_validate({"label": "L", **values})
+DROP = {"drop": {"start": "a", "of": ["b"]}}
+COMPUTED = "remove `missing` and `setting`"
 
 
 @pytest.mark.parametrize(
     ("changes", "fault"),
     [
+        (in_table(key="x"), "exactly one"),
+        (in_table(model="bert", key="x", best_of=["a", "b"]), "exactly one"),
+        (in_table(missing="elsewhere"), "needs a `key`"),
+        (in_table(best_of=["a", "b"]), "needs a `key`"),
+        (in_table(key="x", best_of=["a"]), "best_of"),
+        (in_table(key="x", best_of=["a", "b"], missing="why"), COMPUTED),
+        (in_table(key="x", setting="s", **DROP), COMPUTED),
+        (in_table(key="x", **DROP), "x names a, b, not columns with runs"),
         ({"columns": [{"model": "bert", "label": "B"}] * 2}, "duplicate columns: bert;"),
         ({"rows": [{"dataset": "gad", "label": "G", "group": "g"}] * 2}, "duplicate rows: gad;"),
         ({"composites": [{"name": "bc2gm", "label": "B", "groups": {}}]}, "duplicate rows: bc2gm;"),
@@ -81,9 +65,19 @@ def test_a_column_of_two_kinds_or_of_none_is_refused(values: dict[str, Any], fau
         ({"metric": "f2"}, "there is no metric f2"),
     ],
 )  # fmt: skip
-def test_names_are_unique_and_known(changes: dict[str, Any], fault: str) -> None:
+def test_columns_are_one_thing_and_names_unique_and_known(changes: dict[str, Any], fault: str) -> None:
     with pytest.raises(ValidationError, match=fault):
         table(**changes)
+
+
+def test_a_column_is_called_by_its_key_or_model_and_text_stands_for_a_list() -> None:
+    columns = [
+        {"model": "bert", "label": "B", "setting": "standard", "published": "x"},
+        {"key": "y", "label": "Y", "missing": "elsewhere"},
+    ]
+    first, second = table(columns=columns).columns
+    assert (first.name, first.setting, first.published) == ("bert", ("standard",), ("x",))
+    assert second.name == "y"
 
 
 def test_the_metric_of_a_row_is_its_own_else_the_tables_else_the_datasets() -> None:
@@ -129,21 +123,6 @@ def test_of_several_settings_the_first_that_fits_the_dataset_is_used() -> None:
 def test_a_fact_table_that_is_not_whole_is_refused(changes: dict[str, Any], fault: str) -> None:
     with pytest.raises(ValidationError, match=fault.replace(".", r"\.")):
         facts(**changes)
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"rows": [{"subject": "gad", "label": "G", "why": {"n": "x"}}]},
-        {"subjects": "protocols", "columns": [column("choices")]},
-        {"subjects": "models", "baseline": {"steps": 1, "batch_size": 1},
-         "columns": [column("compute_ratio")]},
-        {"subjects": "models", "protocol": "p", "setting": "s", "baseline": {"subject": "gad"},
-         "columns": [column("seconds_ratio", dataset="x")]},
-    ],
-)  # fmt: skip
-def test_a_whole_one_is_accepted(changes: dict[str, Any]) -> None:
-    facts(**changes)
 
 
 def test_facts_have_kinds_rows_have_printed_names_and_measures_have_datasets() -> None:

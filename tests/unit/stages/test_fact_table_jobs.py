@@ -206,14 +206,10 @@ def test_costs_are_read_from_weights_and_training(
     [training] = kept.sources["sequences-per-second"].paths
     (tmp_path / weights).parent.mkdir(parents=True)
     save_file({"a": zeros(3, 5), "b": zeros(7)}, tmp_path / weights)
-    speed = (
-        {"tokens": 6400, "tokens_per_second": 320} if trained else {"tokens": 0, "tokens_per_second": None}
-    )
-    report = {"steps": 10, "recipe": {"batch_size": 16}, "failed": "nan", **speed}
+    report = {"steps": 10, "recipe": {"batch_size": 16}, "failed": "nan"}
+    report |= {"tokens": 6400 * trained, "tokens_per_second": 320 if trained else None}
     write_json(tmp_path / training, report)
-    assert training.endswith(
-        "runs/blurb-2026/modernbert-base/chemprot@blurb/standard/final/seed-1.training.json"
-    )
+    assert training.endswith("blurb-2026/modernbert-base/chemprot@blurb/standard/final/seed-1.training.json")
     made = replace(made, rows=(kept,))
     names = {(kept.published, column.published) for column in made.columns}
     published = read_facts(root / "specs/tables/beyond/table03.published.csv", made)
@@ -238,22 +234,15 @@ def test_a_term_is_in_a_vocabulary_if_it_is_one_known_piece(demo: Graph, root: P
 
 def test_an_artefact_without_its_fact_is_named(demo: Graph, root: Path, tmp_path: Path) -> None:
     write_json(tmp_path / "vocabs/pubmed-uncased/diagnosis.json", {"size": 5})
-    with pytest.raises(
-        PubmillError, match=r"pubmed-uncased/diagnosis\.json lacks terms\.diabetes; remove it"
-    ):
+    with pytest.raises(PubmillError, match=r"uncased/diagnosis\.json lacks terms\.diabetes; remove it"):
         built(demo, root, "gu2020/table01", tmp_path)
 
 
 def test_sizes_of_the_sources_of_a_corpus(root: Path, tmp_path: Path) -> None:
     name = "lewis2020/section3"
     (tmp_path / "NOTEEVENTS.csv.gz").touch()
-    made = study(
-        root,
-        "full",
-        tables=[name, "lewis2020/table02"],
-        pretrain=["bio-lm-base"],
-        local_files={"mimic-iii": str(tmp_path)},
-    )
+    config = {"tables": [name, "lewis2020/table02"], "pretrain": ["bio-lm-base"]}
+    made = study(root, "full", **config, local_files={"mimic-iii": str(tmp_path)})
     assert made.fact_tables.files(name) == ["results/full/corpora/lewis2020-pm+m3/stats.json"]
     sizes = {
         "pubmed-by-pubmed-parser": {"documents": 22_400_000, "words": 4_300_000_000, "bytes": 27_400_000_000},
@@ -262,9 +251,8 @@ def test_sizes_of_the_sources_of_a_corpus(root: Path, tmp_path: Path) -> None:
     }
     write_json(tmp_path / "corpora/lewis2020-pm+m3/stats.json", {"by_source": sizes})
     cells = built(made, root, name, tmp_path).cells["bio-lm-base"]
-    assert [cell.value for cell in cells.values()] == [
-        size for source in sizes.values() for size in source.values()
-    ]
+    expected = [size for source in sizes.values() for size in source.values()]
+    assert [cell.value for cell in cells.values()] == expected
     assert [key for key, cell in cells.items() if not cell.equal] == ["abstract-words", "article-bytes"]
     assert str(cells["abstract-words"].reason).startswith("The paper has those published as of March 2020")
 

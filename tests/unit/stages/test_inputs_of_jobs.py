@@ -1,21 +1,24 @@
 """Inputs and arguments of jobs, which name the files of other jobs."""
 
+from types import SimpleNamespace
+
+import pytest
+
+from pubmill.errors import PubmillError
 from pubmill.specs import Specs
 from pubmill.stages import Graph
+from pubmill.stages.corpus_jobs import DatasetNotices, FindContamination
+from pubmill.stages.dataset_jobs import Convert, SentenceDocuments
 from pubmill.storage.result_paths import RELATIVE, RunKey
 from tests.unit.toy_studies import GraphOf
 
 
-def test_a_conversion_has_its_raw_files_by_role(full_graph: Graph) -> None:
-    inputs = full_graph.datasets.inputs("bc2gm")
-    assert full_graph.datasets.arguments("bc2gm") == [
-        text for role, path in inputs.items() for text in ("--input", f"{role}={path}")
-    ]
-    assert full_graph.pages.inputs("bc2gm") == [
-        full_graph.paths.card("bc2gm"), *(full_graph.paths.source_record(path) for path in inputs.values()),
-    ]  # fmt: skip
-    assert "chemprot@blurb" in full_graph.datasets.variants("chemprot@blue")
-    assert "chemprot@blue" not in full_graph.pages.recipe("chemprot@blue").variants
+def test_a_page_has_the_records_of_its_files_and_names_the_other_variants(full_graph: Graph) -> None:
+    inputs = full_graph.datasets.inputs("bc2gm").values()
+    records = map(full_graph.paths.source_record, inputs)
+    assert full_graph.pages.inputs("bc2gm") == [full_graph.paths.card("bc2gm"), *records]
+    variants = full_graph.pages.recipe("chemprot@blue").variants
+    assert "chemprot@blurb" in variants and "chemprot@blue" not in variants
 
 
 def test_a_trial_needs_the_model_and_the_examples(full_graph: Graph) -> None:
@@ -49,26 +52,10 @@ def test_the_audit_and_reports_read_every_table_of_the_study(demo_specs: Specs, 
     assert made.tables.record_files("gu2020/table06") == [
         made.paths.records(RunKey("blurb", "pubmedbert-base", "bc2gm", "standard"))
     ]
+    assert made.report.results().vocabs == ("pubmed-uncased",), "of the vocabularies only its own"
     facts = graph_of(demo_specs, tables=("gu2020/table05",), models=("pubmedbert-base",))
     assert not any("contradictions" in path or "comparisons" in path for path in facts.report.inputs())
-
-
-def test_models_left_out_are_named_with_the_tables_of_their_spec(
-    full_specs: Specs, graph_of: GraphOf
-) -> None:
-    tables = {"tables": ("gu2020/table06", "other/table01")}
-    named = full_specs.models["biobert-base"].model_copy(update=tables)
-    specs = full_specs.model_copy(update={"models": {**full_specs.models, "biobert-base": named}})
-    study = {"tables": ("gu2020/table06",), "models": ("pubmedbert-base",)}
-    every = graph_of(specs, tables=("gu2020/table06",))
-    assert not any("its spec names" in line for line in every.left_out())
-    [line] = [one for one in graph_of(specs, **study).left_out() if "biobert-base" in one]
-    assert "its spec names gu2020/table06, which the study runs" in line
-    requests = graph_of(specs, **study, datasets=("bc2gm",)).requests
-    assert [requests.has_model(name) for name in ("pubmedbert-base", "biobert-base", "nobody", None)] == [
-        True, False, False, False,
-    ]  # fmt: skip
-    assert [requests.has_dataset(name) for name in ("bc2gm", "jnlpba")] == [True, False]
+    assert (facts.report.results().corpora, facts.report.results().vocabs) == ((), ())
 
 
 def test_datasets_behind_a_row_are_its_folds_their_choice_and_what_runs_begin_with(full_graph: Graph) -> None:
@@ -78,3 +65,42 @@ def test_datasets_behind_a_row_are_its_folds_their_choice_and_what_runs_begin_wi
     questions = made.required(specs.tables["shin2020/table02"], "bioasq-factoid@7b-biobert")
     assert questions == ["bioasq-factoid@7b-biobert", "squad-v1"]
     assert made.required(specs.tables["gu2020/table06"], "bc2gm") == ["bc2gm"]
+
+
+def test_a_rule_has_the_version_of_its_stage_and_the_recipe_if_there_is_one(full_graph: Graph) -> None:
+    graph, of = full_graph, SimpleNamespace(dataset="bc2gm")
+    with_recipe, without = graph.stage(Convert), graph.stage(FindContamination)
+    assert with_recipe.params.keys() - without.params.keys() == {"recipe"}
+    assert with_recipe.params["version"](of) == with_recipe.version_of(of)
+    assert without.params["version"] == without.version
+    assert with_recipe.params["recipe"](of) == graph.argument(with_recipe.recipe_of(of))
+
+
+def test_made_up_examples_have_no_documents(demo_graph: Graph, full_graph: Graph) -> None:
+    wildcards, datasets = SimpleNamespace(dataset="bc5-chem"), full_graph.specs.datasets
+    with pytest.raises(PubmillError, match="bc5-chem: its spec names no `copies` with its documents"):
+        demo_graph.stage(SentenceDocuments).inputs_of(wildcards)
+    inputs = full_graph.stage(SentenceDocuments).inputs_of(wildcards)
+    assert len(inputs["copies"]) == len(inputs["examples"]) == 3
+    known = [name for name in datasets if full_graph.datasets.has_copies(name)]
+    assert known == ["bc5-chem", "bc5-disease", "ncbi-disease", "species-800"]
+    for file in datasets["bc5-chem"].copies:
+        assert full_graph.sources.checks(file.url) == ["--sha256", file.sha256]
+
+
+def test_pmids_of_all_splits_or_documents_of_sentences_are_looked_up_once_a_corpus(
+    graph_of: GraphOf, full_specs: Specs, demo_specs: Specs
+) -> None:
+    table = {"tables": ("gu2020/table06",)}
+    graph = graph_of(full_specs, **table, datasets=("bc5-chem", "bc2gm", "chemprot@blurb"))
+    recipe = graph.stage(DatasetNotices).recipe_of(SimpleNamespace(corpus="pubmed-abstracts"))
+    assert recipe.documents.keys() == {"bc5-chem", "chemprot@blurb"}
+    assert recipe.documents["bc5-chem"] == ("sentence-documents/bc5-chem.jsonl.gz",)
+    splits = [path.rsplit("/")[-1] for path in recipe.documents["chemprot@blurb"]]
+    assert splits == ["train.jsonl.gz", "dev.jsonl.gz", "test.jsonl.gz"]
+    both = table | {"models": ("pubmedbert-base", "no-pretraining")}
+    graph = graph_of(demo_specs, **both, datasets=("chemprot@blurb",))
+    report = graph.paths.corpus("pubmed-abstracts", "dataset-notices.json")
+    assert graph.stage(DatasetNotices).targets() == [report]
+    assert report in graph.scope.everything()
+    assert graph_of(demo_specs, **both, datasets=("bc2gm",)).stage(DatasetNotices).targets() == []

@@ -102,10 +102,8 @@ def test_released_weights_that_no_spec_pins_need_a_pin(demo: Graph, tmp_path: Pa
         "packed": {"url": url, "sha256": None},
         "hashed": {"url": url, "sha256": "2" * 64},
     }
-    models = {
-        name: ModelSpec.model_validate({"name": name, "lowercase": True, "released": one})
-        for name, one in released.items()
-    }
+    values = {name: {"name": name, "lowercase": True, "released": one} for name, one in released.items()}
+    models = {name: ModelSpec.model_validate(one) for name, one in values.items()}
     specs = demo.specs.model_copy(update={"models": demo.specs.models | models})
     made = Graph(demo.study.model_copy(update={"results": str(tmp_path)}), specs).models
     archive = f"{tmp_path}/demo/sources/example.org/a/bert.tar.gz"
@@ -219,61 +217,59 @@ def test_a_scales_share_goes_on_to_the_recipes_that_include_it(root: Path, tmp_p
     base, mine = (specs.load(folder, "small").pretraining[name] for name in ("pubmedbert-base", "mine"))
     assert (mine.checkpoints, mine.recipe.steps) == (base.checkpoints, base.recipe.steps)
     assert mine.recipe == replace(base.recipe, objective=replace(base.recipe.objective, masking="subword"))
-    scale = folder / "scales/small.yaml"
-    own = "  mine: {recipe: {steps: 70}, checkpoints: [70]}\n"
-    scale.write_text(
-        scale.read_text().replace("  pubmedbert-large: &large\n", f"{own}  pubmedbert-large: &large\n")
-    )
+    scale, large = folder / "scales/small.yaml", "  pubmedbert-large: &large\n"
+    own = f"  mine: {{recipe: {{steps: 70}}, checkpoints: [70]}}\n{large}"
+    scale.write_text(scale.read_text().replace(large, own))
     mine = specs.load(folder, "small").pretraining["mine"]
     assert (mine.recipe.steps, mine.recipe.batch_size, mine.checkpoints) == (70, 32, (70,))
 
 
+def test_a_pretraining_needs_its_tokens_its_start_and_its_teacher(full_graph: Graph) -> None:
+    paths = full_graph.paths
+    for recipe, spec in full_graph.specs.pretraining.items():
+        needed = full_graph.stage(Pretrain).inputs_of(SimpleNamespace(recipe=recipe, step="1"))
+        assert needed["tokens"] == paths.token_files(spec.corpus, spec.vocab)
+        models = [model for model in (spec.start and spec.start.model, spec.teacher) if model]
+        expected = set(map(paths.model, models))
+        if spec.start and spec.start.recipe:
+            expected.add(paths.checkpoint(spec.start.recipe, str(spec.start.step)))
+        assert {str(Path(path).parent) for path in needed["weights"]} == expected
+
+
 def test_a_first_segment_begins_with_what_the_spec_says(demo: Graph) -> None:
-    made, results, going_on = demo.pretrainings, "results/demo", "biom-albert-xxlarge@pmc"
+    results = "results/demo"
     for name, step, words in (
         ("pubmedbert-base", 500, []),
         ("pubmedbert-base@general-vocabulary", 40, ["--model", f"{results}/models/no-pretraining"]),
-        (going_on, 50, ["--other", f"{results}/pretraining/biom-albert-xxlarge/step-40"]),
+        ("biom-albert-xxlarge@pmc", 50, ["--other", f"{results}/pretraining/biom-albert-xxlarge/step-40"]),
     ):
-        assert made.segment_arguments(name, step) == words
-    files = demo.paths.checkpoint_files("biom-albert-xxlarge", 40)
-    assert made.segment_inputs(going_on, 50) == files
+        assert demo.pretrainings.segment_arguments(name, step) == words
 
 
 def test_a_teacher_is_there_in_every_segment(loaded: dict[str, Specs], demo: Graph) -> None:
     name, teacher = "bio-lm-base@distill", ["--teacher", "results/demo/models/bio-lm-large"]
-    assert demo.pretrainings.segment_arguments(name, 40) == [
-        "--model",
-        "results/demo/models/bio-lm-base",
-        *teacher,
-    ]
+    base = ["--model", "results/demo/models/bio-lm-base"]
+    assert demo.pretrainings.segment_arguments(name, 40) == [*base, *teacher]
     twice = loaded["demo"].pretraining[name].model_copy(update={"checkpoints": (20, 40)})
     changed = loaded["demo"].model_copy(update={"pretraining": {**loaded["demo"].pretraining, name: twice}})
-    made = checked_graph(demo.study, changed)
     previous = ["--previous", f"results/demo/pretraining/{name}/step-20"]
-    assert made.pretrainings.segment_arguments(name, 40) == [*previous, *teacher]
-    assert set(demo.paths.model_files("bio-lm-large")) < set(made.pretrainings.segment_inputs(name, 40))
+    made = checked_graph(demo.study, changed).pretrainings
+    assert made.segment_arguments(name, 40) == [*previous, *teacher]
 
 
-def test_a_model_may_be_of_any_checkpoint(demo: Graph) -> None:
-    early, last = "biomegatron-1.2b@1k", "biomegatron-1.2b"
-    assert demo.models.arguments(early)[3] == "results/demo/pretraining/biomegatron-1.2b/step-4"
-    assert demo.models.arguments(last)[3] == "results/demo/pretraining/biomegatron-1.2b/step-40"
-    assert [as_values(demo.models.recipe(name).weights)["step"] for name in (early, last)] == [4, 40]
-
-
-def test_a_card_says_what_weights_began_with(demo: Graph) -> None:
-    weights = {
-        name: as_values(demo.models.recipe(name).weights) for name in ("bio-lm-base", "bio-lm-base@distill")
-    }
-    assert weights["bio-lm-base"]["start"] == "random weights"
-    taught = weights["bio-lm-base@distill"]
+def test_a_model_may_be_of_any_checkpoint_and_its_card_says_what_its_weights_began_with(demo: Graph) -> None:
+    early, last, base, taught = (
+        as_values(demo.models.recipe(name).weights)
+        for name in ("biomegatron-1.2b@1k", "biomegatron-1.2b", "bio-lm-base", "bio-lm-base@distill")
+    )
+    assert demo.models.arguments("biomegatron-1.2b@1k")[3].endswith("/pretraining/biomegatron-1.2b/step-4")
+    assert (early["step"], last["step"], base["start"]) == (4, 40, "random weights")
     start = {"model": "bio-lm-base", "recipe": None, "step": None}
     assert (taught["start"], taught["teacher"]) == (start, "bio-lm-large")
 
 
 def test_a_study_knows_the_recipes_behind_its_models(root: Path) -> None:
-    made = targets(root, models=["bio-lm-base@distill", "biomegatron-1.2b@10k"])
+    made = targets(root, models=["bio-lm-base@distill", "biomegatron-1.2b@10k", "biomegatron-1.2b@1k"])
     assert made.scope.last_steps() == {
         "bio-lm-base": 40, "bio-lm-base@distill": 40, "bio-lm-large": 40, "biomegatron-1.2b": 8,
         "biomegatron-345m@bert-uncased": 40,
@@ -282,16 +278,6 @@ def test_a_study_knows_the_recipes_behind_its_models(root: Path) -> None:
     assert shown == ("pretraining/biomegatron-1.2b/step-4", "pretraining/biomegatron-1.2b/step-8")
 
 
-def test_tokens_are_packed_as_the_spec_says_and_shared(demo: Graph) -> None:
+def test_tokens_are_packed_as_the_spec_says(demo: Graph) -> None:
     of = SimpleNamespace(corpus="pubmed-abstracts", vocab="pubmed-uncased")
     assert demo.stage(Pack).recipe_of(of) == PackingRecipe(title=False, held_out=0.005)
-
-    def tokens(recipe: str) -> list[str]:
-        found = demo.stage(Pretrain).inputs_of(SimpleNamespace(recipe=recipe, step="1000"))["tokens"]
-        assert isinstance(found, list)
-        return found
-
-    files = tokens("pubmedbert-base")
-    assert files[0].endswith("/demo/pretraining/tokens/pubmed-abstracts/pubmed-uncased/ids.bin")
-    assert any(path.endswith("/held-out/ids.bin") for path in files)
-    assert tokens("pubmedelectra-base") == files != tokens("bio-lm-base")

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from pubmill.metrics import METRICS
-from pubmill.specs import Specs
+from pubmill.metrics import METRICS, metrics_of
+from pubmill.specs import DatasetSpec, Specs
 from pubmill.specs.study import Study, check_study
 from pubmill.stages import Graph, checked_graph
-from pubmill.stages.run_stages import Finetune
-from pubmill.stages.stage import Stage, stages
+from pubmill.stages.run_stages import Finetune, scoring_versions
+from pubmill.stages.stage import stages
 from pubmill.storage.result_paths import RunKey
 
 RUN = RunKey("blurb", "pubmedbert-base", "bc5-chem", "standard")
@@ -37,8 +37,8 @@ def digest(study: tuple[Study, Specs], run: RunKey = RUN) -> str:
     return checked_graph(*study).records.made_by(run)
 
 
-def made_by(specs: Path, run: RunKey = RUN, **config: Any) -> str:
-    return digest(loaded(specs, **config), run)
+def made_by(specs: Path, **config: Any) -> str:
+    return digest(loaded(specs, **config))
 
 
 @pytest.fixture(scope="module")
@@ -57,40 +57,38 @@ def test_the_version_of_a_stage_counts_where_it_decides_the_record(
 
 
 @pytest.mark.parametrize(
-    ("stage", "part", "counts"),
-    [(Finetune, "ner", True), (Finetune, "relation", False), (Finetune, "crf", False)],
-)
+    ("setting", "part", "counts"),
+    [
+        ("standard", "ner", True), ("standard", "relation", False), ("standard", "crf", False),
+        ("standard", "bilstm", False), ("head=bilstm", "bilstm", True),
+    ],
+)  # fmt: skip
 def test_an_amended_part_counts_only_for_jobs_that_use_it(
-    study: tuple[Study, Specs], stage: type[Stage], part: str, counts: bool, monkeypatch: pytest.MonkeyPatch
+    study: tuple[Study, Specs], setting: str, part: str, counts: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before, graph = digest(study), Graph(*study)
-    monkeypatch.setattr(stage, "part_versions", {part: 1})
-    assert (digest(study) != before) == counts
-    names = {"recipe": "pubmedbert-base", "step": "1000", **RUN._asdict()}
-    changed = [stage.version, 1] if counts else stage.version
-    assert graph.stage(stage).version_of(SimpleNamespace(**names)) == changed
+    run = RUN._replace(setting=setting)
+    before, stage = digest(study, run), Graph(*study).stage(Finetune)
+    monkeypatch.setattr(Finetune, "part_versions", {part: 1})
+    assert (digest(study, run) != before) == counts
+    changed = [Finetune.version, 1] if counts else Finetune.version
+    assert stage.version_of(SimpleNamespace(**run._asdict())) == changed
 
 
-def test_a_changed_head_trains_only_runs_with_one_again(
-    study: tuple[Study, Specs], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("metric", "changed"),
+    [("entity_f1", ["ner"]), ("mrr", ["factoid"]), ("f1", ["factoid", "reading"]), ("pearson", [])],
+)
+def test_a_changed_metric_scores_only_records_that_it_fits(
+    study: tuple[Study, Specs], metric: str, changed: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    graph = Graph(*study)
-    monkeypatch.setattr(Finetune, "part_versions", {"bilstm": 2})
-    versions = {
-        setting: graph.stage(Finetune).version_of(SimpleNamespace(**RUN._replace(setting=setting)._asdict()))
-        for setting in ("standard", "head=bilstm")
-    }
-    assert versions == {"standard": Finetune.version, "head=bilstm": [Finetune.version, 2]}
-
-
-def test_the_version_of_its_metric_counts(
-    study: tuple[Study, Specs], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = digest(study)
-    monkeypatch.setitem(METRICS, "pearson", replace(METRICS["pearson"], version=99))
-    assert digest(study) == before
-    monkeypatch.setitem(METRICS, "entity_f1", replace(METRICS["entity_f1"], version=99))
-    assert digest(study) != before
+    tasks = [("span", "factoid", "mrr"), ("span", "reading", "f1"), ("tokens", "ner", "entity_f1")]
+    data = [DatasetSpec.model_construct(kind=k, task=t, metric=m, version=1) for k, t, m in tasks]
+    before, before_run = [scoring_versions(one) for one in data], digest(study)
+    assert before[1]["metrics"] == [1] * len(metrics_of("span"))
+    monkeypatch.setitem(METRICS, metric, replace(METRICS[metric], version=METRICS[metric].version + 1))
+    found = zip(data, before, [scoring_versions(one) for one in data], strict=True)
+    assert [one.task for one, old, new in found if old != new] == changed
+    assert (digest(study) != before_run) == ("ner" in changed)
 
 
 @pytest.mark.parametrize(

@@ -63,20 +63,19 @@ def test_a_record_of_the_current_recipes_is_shown_also_if_files_were_written_aga
     assert graph.records.stale(RECORD) is None
 
 
-def test_a_record_that_is_no_record_cannot_be_read(graph: Graph) -> None:
+def test_a_record_that_is_damaged_or_of_other_recipes_or_of_a_run_that_is_no_longer_possible(
+    graph: Graph,
+) -> None:
     path = Path(graph.paths.at(RECORD))
+    gone = RECORD.replace("blurb", "nothing")
+    write(Path(graph.paths.at(gone)), path.read_text(encoding="utf-8"))
+    assert graph.records.stale(gone) == OTHER_RECIPES
+    write_record(graph, made_by="another")
+    assert graph.records.stale(RECORD) == OTHER_RECIPES
     path.write_text("{", encoding="utf-8")
     assert graph.records.stale(RECORD) == UNREADABLE
     path.write_text("[]", encoding="utf-8")
     assert graph.records.stale(RECORD) == OTHER_RECIPES
-
-
-def test_a_record_of_other_recipes_or_of_a_run_that_is_no_longer_possible(graph: Graph) -> None:
-    write_record(graph, made_by="another")
-    assert graph.records.stale(RECORD) == OTHER_RECIPES
-    gone = RECORD.replace("blurb", "nothing")
-    write(Path(graph.paths.at(gone)), Path(graph.paths.at(RECORD)).read_text(encoding="utf-8"))
-    assert graph.records.stale(gone) == OTHER_RECIPES
 
 
 def test_a_record_without_contributions_of_its_documents(graph: Graph) -> None:
@@ -84,25 +83,19 @@ def test_a_record_without_contributions_of_its_documents(graph: Graph) -> None:
     assert graph.records.stale(RECORD) == NO_ITEMS
 
 
-@pytest.mark.parametrize("split", ["train", "test"])
-def test_examples_that_changed_after_the_record(graph: Graph, split: str) -> None:
-    examples = Path(graph.paths.examples("bc2gm", split))
-    write(examples, "other", 0)
+@pytest.mark.parametrize(
+    ("changed", "stale"),
+    [("train", OTHER_EXAMPLES), ("test", OTHER_EXAMPLES), (WEIGHTS, OTHER_WEIGHTS)],
+)
+def test_examples_or_weights_that_changed_after_the_record(graph: Graph, changed: str, stale: str) -> None:
+    model, paths = Path(graph.paths.model("no-pretraining"), WEIGHTS), graph.paths
+    file = model if changed == WEIGHTS else Path(paths.examples("bc2gm", changed))
+    write(file, "other", 0)
     assert graph.records.stale(RECORD) is None, "older than the record, which names its own digest"
-    write(examples, "other", 1)
-    assert graph.records.stale(RECORD) == OTHER_EXAMPLES
-    examples.unlink()
-    assert graph.records.stale(RECORD) is None, "missing examples are not compared"
-
-
-def test_weights_that_changed_after_the_record(graph: Graph) -> None:
-    weights = Path(graph.paths.model("no-pretraining"), WEIGHTS)
-    write(weights, "other", 0)
-    assert graph.records.stale(RECORD) is None
-    write(weights, "other", 1)
-    assert graph.records.stale(RECORD) == OTHER_WEIGHTS
-    weights.unlink()
-    assert graph.records.stale(RECORD) is None, "a missing model is not compared"
+    write(file, "other", 1)
+    assert graph.records.stale(RECORD) == stale
+    file.unlink()
+    assert graph.records.stale(RECORD) is None, "what is missing is not compared"
 
 
 def test_the_record_of_a_pipeline_needs_no_model_of_the_study(graph: Graph) -> None:

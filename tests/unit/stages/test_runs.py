@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pubmill.errors import PubmillError
+from pubmill.errors import ExitWithMessage, PubmillError
 from pubmill.recipes.reading import as_json
 from pubmill.stages import Graph
 from pubmill.stages.run_stages import TrialStage
@@ -166,3 +166,10 @@ def test_seeds_of_a_dataset_of_its_folds_or_of_all(full: Graph) -> None:
         ("alrowili2021", "bio-lm-large", "chemprot@blurb", (10, 42, 1234, 12345, 666)),
     ):
         assert full.runs.seeds(RunKey(protocol, model, dataset, "standard")) == seeds
+
+
+def test_rules_end_with_the_message_of_an_error(demo: Graph) -> None:
+    plain = ExitWithMessage(demo)
+    assert plain.results == "results/demo" and plain.paths.model("x") == "results/demo/models/x"
+    with pytest.raises(SystemExit, match="pubmill: error: there is no specs/protocols/none.yaml"):
+        plain.runs.protocol("none")

@@ -1,4 +1,4 @@
-"""Checks of downloads."""
+"""Names of PubMed's files, and checks of downloads."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -6,9 +6,9 @@ from types import SimpleNamespace
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.specs import ArchiveWeights, File, LocalFile, Specs
+from pubmill.specs import ArchiveWeights, File, LocalFile, PubmedSource, Specs
 from pubmill.stages import Graph
-from pubmill.stages.source_jobs import FetchFiles
+from pubmill.stages.source_jobs import FetchFiles, pubmed_files
 from pubmill.storage.files import sha256
 from tests.unit.toy_studies import GraphOf, targets
 
@@ -20,23 +20,16 @@ def test_an_unknown_download_is_refused(root: Path) -> None:
 
 def test_each_download_is_checked_as_its_spec_says(full_graph: Graph, full_specs: Specs) -> None:
     sources = full_graph.sources
-    dataset = full_specs.datasets["ebm-pico"].sources.values()
-    blobs = [file for file in dataset if isinstance(file, File) and file.git_blob]
-    assert blobs
-    assert all(sources.checks(file.url) == ["--git-blob", file.git_blob] for file in blobs)
-    hashed = [
-        file
-        for spec in full_specs.datasets.values()
-        for file in spec.sources.values()
-        if isinstance(file, File) and file.sha256
-    ]
-    assert all(sources.checks(file.url) == ["--sha256", file.sha256] for file in hashed)
-    archives = [
-        one.released for one in full_specs.models.values() if isinstance(one.released, ArchiveWeights)
-    ]
-    assert archives
-    for archive in archives:
-        assert sources.checks(archive.url) == (["--sha256", archive.sha256] if archive.sha256 else [])
+    roles = [file for spec in full_specs.datasets.values() for file in spec.sources.values()]
+    files = [file for file in roles if isinstance(file, File)]
+    blobs = [file for file in files if file.git_blob]
+    assert blobs and all(sources.checks(file.url) == ["--git-blob", file.git_blob] for file in blobs)
+    hashed: list[File | ArchiveWeights] = [file for file in files if file.sha256]
+    released = [one.released for one in full_specs.models.values()]
+    archives = [one for one in released if isinstance(one, ArchiveWeights)]
+    assert archives and hashed
+    for one in (*hashed, *archives):
+        assert sources.checks(one.url) == (["--sha256", one.sha256] if one.sha256 else [])
     assert sources.checks(full_specs.pretraining["pubmedbert-base"].sentence_splitter) == []
     pubmed = SimpleNamespace(source="pubmed", block="pubmed26n0001+49")
     assert full_graph.stage(FetchFiles).recipe_of(pubmed).md5_beside
@@ -63,3 +56,20 @@ def test_a_file_of_the_users_own_is_known_by_its_content(
     specs = full_specs.model_copy(update={"datasets": {name: changed}})
     assert isinstance(known, LocalFile)
     assert graph_of(specs).sources.local_checks(known.local, known.file) == ["--sha256", "0" * 64]
+
+
+def source(**files: list[str]) -> PubmedSource:
+    values = {"name": "pubmed", "kind": "pubmed", "url": "https://example.org/pubmed", "files": files}
+    return PubmedSource.model_validate(values)
+
+
+def test_pubmed_files_come_in_ncbis_order() -> None:
+    files = pubmed_files(source(updatefiles=["26n0004"], baseline=["26n0001-26n0003"]))
+    assert [files[0], files[-1]] == ["baseline/pubmed26n0001.xml.gz", "updatefiles/pubmed26n0004.xml.gz"]
+    assert len(files) == 4
+
+
+@pytest.mark.parametrize("wrong", ["n0001", "26n0001-27n0003", "26n1", "26n0001..26n0003", "26n0003-26n0001"])
+def test_a_wrong_range_is_reported(wrong: str) -> None:
+    with pytest.raises(PubmillError, match="is no range of PubMed files"):
+        pubmed_files(source(baseline=[wrong]))

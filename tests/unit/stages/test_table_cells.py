@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.recipes.reading import as_json
-from pubmill.recipes.tables import Reason, table_title
+from pubmill.recipes.tables import Reason
 from pubmill.specs import Specs, TableSpec, load
 from pubmill.specs.study import Study
 from pubmill.stages import Graph
@@ -43,10 +43,8 @@ def with_cell(table: str, column: str, row: str, **cell: Any) -> Specs:
 def test_a_table_names_the_cells_that_it_refers_to(tmp_path: Path) -> None:
     recipe = graph(tmp_path, COPIES, ORIGIN).tables.recipe(COPIES)
     origin = recipe.copied["biobert-base/bc5-chem"]
-    assert (origin.table, origin.column, origin.row, origin.linked) == (
-        ORIGIN, "biobert-base", "bc5-chem", True,
-    )  # fmt: skip
-    assert not recipe.copied["bio-lm-large/bc5-chem"].linked
+    assert (origin.table, origin.column, origin.row) == (ORIGIN, "biobert-base", "bc5-chem")
+    assert origin.linked and not recipe.copied["bio-lm-large/bc5-chem"].linked
     part = recipe.others[ORIGIN]
     assert {one.key for one in part.rows} == {"bc5-chem", "bc5-disease", "ncbi-disease", "chemprot@blurb"}
     assert "bert-base-uncased" not in {one.key for one in part.columns}
@@ -79,8 +77,7 @@ def test_a_record_on_disk_of_a_table_outside_the_study_is_read(tmp_path: Path) -
 
 
 def test_a_difference_has_the_margin_of_its_row_and_all_records_of_both_cells(tmp_path: Path) -> None:
-    made = graph(tmp_path, LARGE, BASE)
-    recipe = made.tables.recipe(LARGE)
+    recipe = graph(tmp_path, LARGE, BASE).tables.recipe(LARGE)
     [one] = recipe.differences
     assert recipe.equivalence.margins["delta"] == recipe.equivalence.margins["blurb"]
     assert one.of == "blurb" and len(one.minus) == 4
@@ -88,60 +85,43 @@ def test_a_difference_has_the_margin_of_its_row_and_all_records_of_both_cells(tm
     assert [composite.name for composite in part.composites] == ["blurb"] and len(part.rows) == 13
     base = part.records["pubmedelectra-base.stabilised"]
     settings = {row: paths[0].split("/")[4] for row, paths in base.items()}
-    assert (settings["biosses"], settings["pubmedqa"]) == ("layer-reinit", "layerwise-decay")
-    assert {setting for row, setting in settings.items() if row not in ("biosses", "pubmedqa")} == {
-        "standard"
-    }
+    assert (settings.pop("biosses"), settings.pop("pubmedqa")) == ("layer-reinit", "layerwise-decay")
+    assert set(settings.values()) == {"standard"}
 
 
 def test_stabilised_base_models_need_no_run_but_those_of_other_tables(tmp_path: Path) -> None:
     """PubMedBERT and PubMedELECTRA: the runs of Tables 2 and 4, and of standard fine-tuning in Table 8."""
     tables = [f"tinn2021/table{number:02d}" for number in (2, 4, 8)]
     made = graph(tmp_path, *tables).tables
+
+    def manifests(column: str) -> set[str]:
+        paths = [path for of_row in made.records(tables[2])[column].values() for path in of_row]
+        assert len(paths) > 60
+        return {manifest_of(f"{tmp_path}/full/{path}") for path in paths}
+
     known = {*made.record_files(tables[0]), *made.record_files(tables[1])}
-    records = made.records(tables[2])
     for model in ("pubmedbert-base", "pubmedelectra-base"):
-        known |= {
-            manifest_of(f"{tmp_path}/full/{path}") for paths in records[model].values() for path in paths
-        }
-        stabilised = [path for paths in records[f"{model}.stabilised"].values() for path in paths]
-        assert (
-            len(stabilised) > 60 and {manifest_of(f"{tmp_path}/full/{path}") for path in stabilised} <= known
-        )
+        assert manifests(f"{model}.stabilised") <= known | manifests(model)
 
 
 def test_a_cell_of_another_model_and_dataset_is_run_and_noted(tmp_path: Path) -> None:
-    own = with_cell(
-        ORIGIN,
-        "biobert-base",
-        "bc5-chem",
-        model="biobert-large",
-        dataset="bc2gm",
-        why="Table 9",
-        setting=None,
-    )
-    only = {"models": ["biobert-large", "biobert-base"], "datasets": ["bc2gm", "jnlpba"]}
-    made = graph(tmp_path, ORIGIN, own=own, **only)
+    place, other = "biobert-base/bc5-chem", {"model": "biobert-large", "dataset": "bc2gm", "why": "Table 9"}
+    own = with_cell(ORIGIN, "biobert-base", "bc5-chem", setting=None, **other)
+    models = ["biobert-large", "biobert-base"]
+    made = graph(tmp_path, ORIGIN, own=own, models=models, datasets=["bc2gm", "jnlpba"])
     recipe = made.tables.recipe(ORIGIN)
     paths = recipe.records["biobert-base"]["bc5-chem"]
     assert paths[0] == "runs/blurb/biobert-large/bc2gm/standard/final/seed-1.json"
-    assert recipe.datasets == {"biobert-base/bc5-chem": "bc2gm"}
-    own_cell = Reason(
-        text="ours has model biobert-large, dataset bc2gm: Table 9", cells=("biobert-base/bc5-chem",)
-    )
-    assert own_cell in recipe.reasons
-    assert set(made.scope.models()) == {"biobert-base", "biobert-large"}
-    without = graph(tmp_path, ORIGIN, own=own, models=["biobert-base"], datasets=["bc2gm"])
-    assert "bc5-chem" not in without.tables.records(ORIGIN)["biobert-base"]
-    assert without.tables.recipe(ORIGIN).missing["biobert-base/bc5-chem"] == "not run in this study"
-    other = graph(tmp_path, ORIGIN, own=own, models=only["models"], datasets=["jnlpba"])
-    assert other.tables.recipe(ORIGIN).missing["biobert-base/bc5-chem"] == "not run in this study"
-
-
-def test_a_dataset_of_one_cell_is_converted(tmp_path: Path) -> None:
+    assert recipe.datasets == {place: "bc2gm"}
+    text = "ours has model biobert-large, dataset bc2gm: Table 9"
+    assert Reason(text=text, cells=(place,)) in recipe.reasons
+    assert set(made.scope.models()) == set(models)
+    for config in ({"models": models[1:], "datasets": ["bc2gm"]}, {"models": models, "datasets": ["jnlpba"]}):
+        without = graph(tmp_path, ORIGIN, own=own, **config).tables
+        assert "bc5-chem" not in without.records(ORIGIN)["biobert-base"]
+        assert without.recipe(ORIGIN).missing[place] == "not run in this study"
     own = with_cell(ORIGIN, "biobert-base", "bc5-chem", dataset="i2b2-2010", why="Table 9")
-    made = graph(tmp_path, ORIGIN, own=own)
-    assert "i2b2-2010" in made.table_datasets.wanted()
+    assert "i2b2-2010" in graph(tmp_path, ORIGIN, own=own).table_datasets.wanted()
     assert "i2b2-2010" not in graph(tmp_path, ORIGIN).table_datasets.wanted()
 
 
@@ -156,9 +136,8 @@ def test_a_cell_that_is_not_comparable_is_noted_and_run(tmp_path: Path) -> None:
 def test_a_table_shows_why_its_cells_have_other_settings_and_what_is_known_of_its_models(
     tmp_path: Path,
 ) -> None:
-    own = with_cell(
-        ORIGIN, "biobert-base", "biosses", protocol="tinn2021", setting="layer-reinit", why="Table 9"
-    )
+    cell = {"protocol": "tinn2021", "setting": "layer-reinit", "why": "Table 9"}
+    own = with_cell(ORIGIN, "biobert-base", "biosses", **cell)
     reasons = {one.text: one.cells for one in graph(tmp_path, ORIGIN, own=own).tables.recipe(ORIGIN).reasons}
     assert reasons["ours has protocol tinn2021, setting layer-reinit: Table 9"] == ("biobert-base/biosses",)
     [note] = specs().models["bluebert-base"].notes
@@ -175,10 +154,6 @@ def test_a_table_shows_what_a_setting_tries_and_why(tmp_path: Path) -> None:
     text = "setting layer-freeze, frozen_layers 6 or 12 or 18, dropout 0.2: made up"
     [found] = [one for one in reasons if "layer-freeze" in one.text]
     assert found.text == text and "biobert-large.freeze/" in found.cells and len(found.cells) == 4
-
-
-def test_the_title_of_a_table_is_its_paper_and_number() -> None:
-    assert table_title("gu2020/table06") == "gu2020 Table 6" and table_title("x/table12") == "x Table 12"
 
 
 def test_the_report_names_the_specs_with_statements_on_its_papers(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 from pubmill.specs import Specs
 from pubmill.stages import Graph
 from pubmill.storage.files import write_json
+from pubmill.storage.result_paths import RELATIVE
 from tests.unit.toy_studies import GraphOf, targets
 
 
@@ -30,21 +31,24 @@ def ways(made: Graph, table: str, column: str, row: str) -> set[str]:
 
 def test_cells_have_the_protocol_of_the_cell_the_column_or_the_table(root: Path) -> None:
     """tinn2021: of its two ways to fine-tune, each cell has the one whose value is printed."""
-    tables = [f"tinn2021/table{number}" for number in ("02", "08", "04", "06", "09", "10")]
-    made = targets(root, scale="full", models=None, tables=tables)
-    assert ways(made, tables[0], "pubmedbert-base", "bc2gm") == {"blurb/standard"}
-    assert ways(made, tables[0], "pubmedbert-base", "biosses") == {"tinn2021/standard"}
-    assert ways(made, tables[1], "pubmedbert-base", "biosses") == {"blurb/standard"}
-    assert ways(made, tables[1], "pubmedbert-base.optimal", "pubmedqa") == {"blurb/single-segment"}
-    assert ways(made, tables[1], "pubmedelectra-base.optimal", "biosses") == {"tinn2021/optimal+train+dev"}
-    assert ways(made, tables[1], "pubmedelectra-base", "bc2gm") == {"tinn2021/standard"}
-    assert ways(made, tables[1], "pubmedelectra-base", "ddi@blurb") == {"blurb/standard"}
-    assert ways(made, tables[2], "pubmedelectra-base", "pubmedqa") == {"blurb/standard"}
-    assert ways(made, tables[2], "pubmedelectra-base", "biosses") == {"tinn2021/standard"}
-    assert ways(made, tables[3], "biobert-large", "biosses") == {"tinn2021/layer-reinit"}
-    assert ways(made, tables[3], "biobert-large", "pubmedqa") == {"tinn2021/layerwise-decay"}
-    for table in tables[3:]:
-        assert ways(made, table, "pubmedbert-large", "bc2gm") == {"tinn2021/standard"}
+    known = {number: f"tinn2021/table{number}" for number in ("02", "08", "04", "06", "09", "10")}
+    made = targets(root, scale="full", models=None, tables=list(known.values()))
+    for cell, way in (
+        ("02 pubmedbert-base bc2gm", "blurb/standard"),
+        ("02 pubmedbert-base biosses", "tinn2021/standard"),
+        ("08 pubmedbert-base biosses", "blurb/standard"),
+        ("08 pubmedbert-base.optimal pubmedqa", "blurb/single-segment"),
+        ("08 pubmedelectra-base.optimal biosses", "tinn2021/optimal+train+dev"),
+        ("08 pubmedelectra-base bc2gm", "tinn2021/standard"),
+        ("08 pubmedelectra-base ddi@blurb", "blurb/standard"),
+        ("04 pubmedelectra-base pubmedqa", "blurb/standard"),
+        ("04 pubmedelectra-base biosses", "tinn2021/standard"),
+        ("06 biobert-large biosses", "tinn2021/layer-reinit"),
+        ("06 biobert-large pubmedqa", "tinn2021/layerwise-decay"),
+        *((f"{number} pubmedbert-large bc2gm", "tinn2021/standard") for number in ("06", "09", "10")),
+    ):
+        number, column, row = cell.split()
+        assert ways(made, known[number], column, row) == {way}, cell
 
 
 def test_optimal_fine_tuning_has_runs_of_its_own_unless_the_standard_value_is_printed(root: Path) -> None:
@@ -73,10 +77,10 @@ def test_a_copied_cell_has_no_runs_and_names_its_origin(root: Path) -> None:
     records = made.tables.records("alrowili2021/table02")
     missing = made.tables.recipe("alrowili2021/table02").missing
     assert list(records["pubmedbert-base"]) == ["squad-v2"]
-    assert missing["pubmedbert-base/bc5-chem"] == (
-        "the paper copied this value from gu2020 Table 6 (caption of the table), so no run of its own stands "
-        "behind it"
+    why = (
+        "the paper copied this value from gu2020 Table 6 (caption of the table), so no run of its own stands"
     )
+    assert missing["pubmedbert-base/bc5-chem"] == f"{why} behind it"
     assert missing["roberta-base/squad-v2"].startswith("the paper copied this value from Dai et al. 2020 (")
     spec = made.specs.tables["alrowili2021/table02"]
     assert sum(one.copied is not None for column in spec.columns for one in column.cells.values()) == 31
@@ -100,15 +104,16 @@ def test_rows_have_the_papers_runs_and_the_margin_of_their_dataset(full: Graph) 
 
 
 def test_rows_have_their_folds_names_in_print_and_whether_they_are_shown(full: Graph) -> None:
-    rows = {row.key: row for row in full.tables.recipe("lewis2020/table03").rows}
-    assert len(rows["gad"].folds) == 9 and rows["bc2gm"].folds == ()
-    entities = {row.key: row.metric for row in rows.values() if row.metric.endswith(("entity_f1", "12_f1"))}
-    assert sorted(key for key, metric in entities.items() if metric == "entity_f1") == [
-        "i2b2-2010",
-        "i2b2-2012",
-        "i2b2-2014",
-    ]
-    assert len(entities) == 11 and entities["jnlpba@biobert"] == "seqeval_0_0_12_f1"
+    recipe, records = full.tables.recipe("lewis2020/table03"), full.tables.records("lewis2020/table03")
+    rows, paths = {row.key: row for row in recipe.rows}, next(iter(records.values()))["gad"]
+    assert recipe.aggregate == "median" and rows["bc2gm"].folds == ()
+    assert rows["gad"].folds == tuple(f"gad@fold-{number}" for number in range(2, 11))
+    assert len(paths) == 45 and [path.split("/")[3] for path in paths[::5]] == [*rows["gad"].folds]
+    metrics = [row.metric for row in rows.values()]
+    assert [key for key, row in rows.items() if row.metric == "entity_f1"] == [
+        "i2b2-2010", "i2b2-2012", "i2b2-2014",
+    ]  # fmt: skip
+    assert metrics.count("seqeval_0_0_12_f1") == 8 and rows["jnlpba@biobert"].metric == "seqeval_0_0_12_f1"
     assert not any(row.shown for row in rows.values())
     assert (rows["hoc@blue"].published, rows["hoc@blue"].printed) == ("hoc", "macro_f1")
     rows = {row.key: row for row in full.tables.recipe("gu2020/table06").rows}
@@ -120,12 +125,10 @@ def test_rows_have_their_folds_names_in_print_and_whether_they_are_shown(full: G
 
 def test_what_is_not_run_has_the_obstacle_of_its_model_or_dataset(full: Graph) -> None:
     missing = full.tables.recipe("shin2020/table02").missing
-    assert missing["strict"].startswith(
-        "needs files that you apply for at https://participants-area.bioasq.org"
-    )
-    assert missing["biomegatron-1.2b"].startswith(
-        "needs the weights of megatron-1.2b in a folder of your own"
-    )
+    apply = "needs files that you apply for at https://participants-area.bioasq.org"
+    assert missing["strict"].startswith(apply)
+    weights = "needs the weights of megatron-1.2b in a folder of your own"
+    assert missing["biomegatron-1.2b"].startswith(weights)
     assert not any("/" in key for key in missing), "a reason of the row or column is enough"
 
 
@@ -138,3 +141,15 @@ def test_records_on_disk_that_no_current_recipe_makes_are_not_shown(full: Graph,
     missing = tables.recipe("gu2020/table06").missing
     reason = "not run in this study; its records on disk are by other recipes or stage versions than"
     assert missing["pubmedbert-base/jnlpba"] == f"{reason} the present ones"
+
+
+def test_floors_are_of_rows_whose_datasets_have_train_and_are_scored_on_test(
+    full_specs: Specs, graph_of: GraphOf
+) -> None:
+    tables = ("gu2020/table06", "lewis2020/table03", "alrowili2021/table02")
+    untrained = full_specs.datasets["jnlpba"].model_copy(update={"splits": ("test",)})
+    specs = full_specs.model_copy(update={"datasets": full_specs.datasets | {"jnlpba": untrained}})
+    blurb, folds, squad = map(graph_of(specs, tables=tables, floors=True).tables.floors, tables)
+    assert blurb["bc2gm"] == (RELATIVE.dataset_floors("bc2gm"),) and len(folds["gad"]) == 9
+    assert not {"jnlpba", "bioasq-yesno"} & blurb.keys() and "squad-v2" not in squad != {}
+    assert graph_of(specs, tables=tables).tables.floors(tables[0]) == {}

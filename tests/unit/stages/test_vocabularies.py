@@ -6,21 +6,14 @@ from types import SimpleNamespace
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.specs import LearntVocabSpec, Specs
 from pubmill.stages import Graph, checked_graph
 from pubmill.stages.vocabularies import TrainVocab
-from pubmill.vocabs.word_counts import SPLITTINGS
 from tests.unit.toy_studies import study_of
 
 
 def targets(root: Path, tmp_path: Path, scale: str) -> Graph:
     local = {"abstracts": str(tmp_path)}
     return checked_graph(*study_of(root, scale=scale, mirror=str(tmp_path), local_files=local))
-
-
-def test_every_learnt_vocabulary_is_a_known_kind(full_specs: Specs) -> None:
-    learnt = [vocab for vocab in full_specs.vocabs.values() if isinstance(vocab, LearntVocabSpec)]
-    assert {vocab.recipe.splitting() for vocab in learnt} == set(SPLITTINGS)
 
 
 def test_vocabularies_that_separate_words_alike_share_their_counts(root: Path, tmp_path: Path) -> None:

@@ -52,16 +52,8 @@ def test_a_run_with_a_good_job_and_a_failed_one(capsys: pytest.CaptureFixture[st
     log.write_text("pubmill: error: b.tsv: No space left on device\n")
     failed = record(LogEvent.JOB_ERROR, jobid=2, log=[str(log)])
     noise = [record(None, "Using shell: bash"), record(LogEvent.ERROR, "CalledProcessError in x", WARNING)]
-    lines = said(
-        capsys,
-        *noise,
-        record(None, "Something to know"),
-        PLANNED,
-        started(1, "a"),
-        started(2, "b"),
-        DONE,
-        failed,
-    )
+    jobs = [started(1, "a"), started(2, "b"), DONE, failed]
+    lines = said(capsys, *noise, record(None, "Something to know"), PLANNED, *jobs)
     assert lines == [
         "Something to know", "3 jobs to run: convert 2, score 1", "[1/3] 0:00:00  a", "failed: b",
         "    b.tsv: No space left on device", f"    log: {log}",

@@ -102,15 +102,11 @@ def test_what_a_machine_lacks_to_train_is_said(
 @pytest.mark.parametrize(
     ("queue", "named"),
     [
-        ("", None),
-        ("12 rule_pretrain_x /other", None),
-        ("7 other {here}", None),
-        (
-            "12 rule_pretrain_x {here}\n13 rule_convert_convert {here}",
-            "2 jobs of an earlier run .* `scancel 12 13`",
-        ),
+        ("", None), ("12 rule_pretrain_x /other", None), ("7 other {here}", None),
+        ("12 rule_pretrain_x {here}\n13 rule_convert_convert {here}",
+         "2 jobs of an earlier run .* `scancel 12 13`"),
     ],
-)
+)  # fmt: skip
 def test_jobs_of_a_killed_run_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, queue: str, named: str | None
 ) -> None:

@@ -1,5 +1,6 @@
-"""Patterns of wildcards match the names alone; the prefix quotes the checkout; commands start processes."""
+"""Preparation of a run: Pythons of jobs, patterns of wildcards, the prefix and the launcher of commands."""
 
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -7,9 +8,65 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
+from pubmill.errors import PubmillError
 from pubmill.hardware.slurm import launcher
-from pubmill.workflow.preparation import any_of, shell_prefix, untracked, wildcard_patterns
+from pubmill.specs.study import Study
+from pubmill.workflow.preparation import (
+    CACHES,
+    COMPILED,
+    any_of,
+    has_own_environments,
+    keep_compiled,
+    shell_prefix,
+    wildcard_patterns,
+)
+
+CONDA, APPTAINER, MODULES = "CONDA", "APPTAINER", "ENV_MODULES"
+"""Names of Snakemake's methods of deployment."""
+
+
+def study(container: str | None) -> Study:
+    return Study(study="x", title="", scale="demo", tables=(), container=container)
+
+
+def own(methods: set[str], container: str | None = None) -> bool:
+    return has_own_environments(methods, study(container))
+
+
+def test_conda_and_images_bring_their_own_python() -> None:
+    assert not own(set()) and not own(set(), "pubmill.sif") and not own({MODULES})
+    assert own({CONDA}) and own({APPTAINER}, "pubmill.sif") and own({APPTAINER, CONDA}, "pubmill.sif")
+
+
+def test_without_an_image_there_is_nothing_to_run_in() -> None:
+    with pytest.raises(PubmillError, match="names no image; set `container:`"):
+        own({APPTAINER})
+
+
+@pytest.mark.parametrize("image", ["/data/pubmill.sif", "docker://ghcr.io/a/pubmill@sha256:0a"])
+def test_images_are_files_or_addresses(image: str) -> None:
+    assert study(image).container == image
+
+
+@pytest.mark.parametrize("image", ["", "a b.sif", "a;b", "$(id)", "`id`", "a'b", "{x}", "--bind", "a\n"])
+def test_what_a_shell_would_read_is_no_image(image: str) -> None:
+    """Snakemake puts the image into a shell's command as it is."""
+    with pytest.raises(ValidationError):
+        study(image)
+
+
+def test_compiled_kernels_are_kept_below_the_results_or_where_the_user_wants(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine, theirs = CACHES
+    monkeypatch.setenv(mine, "restored afterwards")
+    monkeypatch.delenv(mine)
+    monkeypatch.setenv(theirs, "/of mine")
+    keep_compiled(tmp_path / "results")
+    assert (os.environ[mine], os.environ[theirs]) == (str(tmp_path / "results/.compiled/torch"), "/of mine")
+    assert f"results/{COMPILED}" in (root / "Makefile").read_text().partition("\nclean:\n")[2]
 
 
 @given(st.lists(st.text(min_size=1, max_size=8), max_size=6), st.text(min_size=1, max_size=8))
@@ -26,12 +83,6 @@ def test_wildcards_are_one_part_of_a_path_or_a_known_name() -> None:
     assert re.fullmatch(patterns["table"], "table06") and not re.fullmatch(patterns["table"], "table")
     assert re.fullmatch(patterns["table"], "section3") and not re.fullmatch(patterns["table"], "section")
     assert re.fullmatch(patterns["seed"], "12") and not re.fullmatch(patterns["seed"], "{seed}")
-
-
-def test_snakemake_sees_that_such_a_parameter_is_derived_from_outputs() -> None:
-    found = untracked(lambda wildcards: wildcards["name"])
-    assert found.__code__.co_varnames[:2] == ("wildcards", "output")
-    assert found({"name": "bc5"}, ["out"]) == "bc5"
 
 
 @pytest.mark.parametrize("own", [False, True])
