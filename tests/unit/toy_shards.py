@@ -1,38 +1,23 @@
 """Packed tokens of documents in memory."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
 from pubmill.pretraining.packed_tokens import PackedIndex, PackedTokens, PackedWriter, TokenShard, id_dtype
+from pubmill.pretraining.packing import pack_documents
 from pubmill.storage.files import writing_folder
 
 
-def make_shard(documents: Iterable[Sequence[Sequence[int]]], vocab_size: int) -> TokenShard:
+def make_shard(documents: Iterable[Any], vocab_size: int) -> TokenShard:
     """Put documents (lists of sentences, which are lists of ids) into a shard, leaving empty ones out."""
-    ids: list[int] = []
-    sentences: list[int] = []
-    counts: list[int] = []
-    empty_sentences = empty_documents = 0
-    for document in documents:
-        full = [sentence for sentence in document if sentence]
-        empty_sentences += len(document) - len(full)
-        if not full:
-            empty_documents += 1
-            continue
-        counts.append(len(full))
-        for sentence in full:
-            sentences.append(len(sentence))
-            ids.extend(sentence)
-    return TokenShard(
-        np.array(ids, id_dtype(vocab_size)),
-        np.array(sentences, np.int64),
-        np.array(counts, np.int64),
-        empty_sentences,
-        empty_documents,
-    )
+    dtype = id_dtype(vocab_size)
+    encoder: Any = SimpleNamespace(dtype=dtype, encode=lambda ids: np.array(ids, dtype).tobytes())
+    return pack_documents(documents, list, encoder)
 
 
 def write_packed(

@@ -65,11 +65,10 @@ def test_the_whole_recipe_is_that_of_trained_weights(kind: str, tmp_path: Path) 
     write_json(tmp_path / "state.json", {"step": 5, "recipe": {"a": 1}, "lowest": 2.0, "tokens": 10})
     recipe = {"architecture": {"layers": 2}, "steps": 5}
     card = model_card("m", {"kind": kind}, "full", {}, recipe, checkpoint=tmp_path)
-    assert rows(card, "Recipe") == {"architecture: layers": "2"} | (
-        {"steps": "5"} if kind == "pretraining" else {}
-    )
-    assert ("## Training" in card) == (kind == "pretraining") and "None is given by pubmill" in card
-    if kind == "pretraining":
+    trained = kind == "pretraining"
+    assert rows(card, "Recipe") == {"architecture: layers": "2"} | ({"steps": "5"} if trained else {})
+    assert ("## Training" in card) == trained and "None is given by pubmill" in card
+    if trained:
         assert rows(card, "Training") == {"step": "5", "tokens": "10"}
         (tmp_path / "log.jsonl").write_text('{"loss": 3.0}\n{"loss": 2.0}\n')
         card = model_card("m", {"kind": kind}, "full", {}, recipe, checkpoint=tmp_path)

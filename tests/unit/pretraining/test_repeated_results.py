@@ -14,19 +14,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from pubmill.pretraining.architectures import build_model
-from pubmill.pretraining.distributed import World
-from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.instances import Instances, Stream
-from pubmill.pretraining.masking import Draws, mask, masking_rate, read_vocabulary
+from pubmill.pretraining.masking import Draws, mask, masking_rate
 from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.recipes import Distillation, PretrainingRecipe
 from tests.unit.pretraining.test_instances import packed
 from tests.unit.pretraining.test_masking import VOCABULARY
 from tests.unit.pretraining.toy_objectives import RECIPES
-from tests.unit.pretraining.toy_pretraining import SPECIAL, changed
+from tests.unit.pretraining.toy_pretraining import SPECIAL, begun, changed
 
 LONG = {"max_positions": 128}
 DISTILLATION = changed(objective={"distillation": Distillation()})
@@ -93,15 +90,8 @@ def teacher(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def sums(recipe: PretrainingRecipe, data: Path, teacher: Path) -> list[tuple[float, ...]]:
     """Loss, operations, masked tokens and positions of two updates, and of all the text when not learning."""
-    tokens = PackedTokens(data / "tokens")
-    made = Pretraining(
-        recipe,
-        tokens,
-        read_vocabulary(data, tokens.special),
-        World(torch.device("cpu")),
-        teacher=teacher if recipe.objective.distillation else None,
-    )
-    found = [made.update(0), made.update(1), made.evaluate(tokens, "subword")]
+    made = begun(data, recipe, teacher if recipe.objective.distillation else None)
+    found = [made.update(0), made.update(1), made.evaluate(PackedTokens(data / "tokens"), "subword")]
     return [tuple(one[name] for name in ("loss", "flops", "masked", "padded")) for one in found if one]
 
 
