@@ -6,10 +6,13 @@ HOW: `overlapping`: sums of gradients during the backward pass; `after`: sums af
 are unpadded, with copies in bfloat16, and the number of sums that had begun before the end of the last
 backward pass of each step is printed. `overflowing`: an infinite gradient in the last process, in the first
 and the third step. `short`: process 1 has too little memory in its first micro-batch of the second step,
-process 0 in its last one of the fourth; meanwhile the other process may add gradients already.
+process 0 in its last one of the fourth; meanwhile the other process may add gradients already. `killed`,
+alone: saves after each step, of which the third is not completed.
 """
 
 import math
+import os
+import signal
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -22,7 +25,7 @@ import torch
 from torch.nn import Parameter
 
 from pubmill import recipes
-from pubmill.pretraining import batch_preparation, distributed
+from pubmill.pretraining import batch_preparation, checkpoints, distributed
 from pubmill.pretraining.distributed import OverlappedSums, World
 from pubmill.pretraining.engine import Computation
 from pubmill.pretraining.methods import UNPADDED
@@ -79,16 +82,28 @@ def fall_short(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Computation, "process", processing)
 
 
+def kill_while_saving(patch: pytest.MonkeyPatch) -> None:
+    digest = checkpoints.sha256
+
+    def fatal(path: Path) -> str:
+        if path.name == "optimizer.safetensors" and ".step-3." in str(path):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return digest(path)
+
+    patch.setattr(checkpoints, "sha256", fatal)
+
+
 def main() -> None:
     how, data, output, steps, recipe = sys.argv[1:]
     patch = pytest.MonkeyPatch()
-    disturb = {"overflowing": overflow, "short": fall_short}.get(how, watch_sums)
-    disturb(patch)
-    if how != "overflowing":
+    disturbances = {"overflowing": overflow, "short": fall_short, "killed": kill_while_saving}
+    disturbances.get(how, watch_sums)(patch)
+    if how not in ("overflowing", "killed"):
         distributed.OVERLAPPING, distributed.LARGE = ("none" if how == "after" else "cpu",), 100
         batch_preparation.TOKENS_AT_ONCE["cpu"] = (4 if how == "short" else 2) * RECIPE.sequence_length
     read = recipes.read(PretrainingRecipe, recipe)
-    pretrain(Path(data), Path(output), int(steps), recipe=read)
+    minutes = 0.0 if how == "killed" else 10.0
+    pretrain(Path(data), Path(output), int(steps), recipe=read, save_minutes=minutes)
 
 
 if __name__ == "__main__":

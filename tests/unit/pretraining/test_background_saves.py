@@ -2,7 +2,6 @@
 
 import signal
 import subprocess
-import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -13,27 +12,12 @@ from pubmill.errors import PubmillError
 from pubmill.pretraining import checkpoints
 from pubmill.pretraining.checkpoints import BackgroundSaves, Snapshot, partials, write_partial
 from pubmill.pretraining.engine import Pretraining
-from tests.unit.pretraining.toy_pretraining import log, pretrain, weights
+from tests.unit.pretraining.test_distributed import disturbed
+from tests.unit.pretraining.toy_pretraining import RECIPE, log, pretrain, weights
 from tests.waiting import patience
 
 WRITE = write_partial
 STEPS = 8
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-from pubmill.pretraining import checkpoints
-from tests.unit.pretraining.toy_pretraining import pretrain
-digest = checkpoints.sha256
-
-def fatal(path):
-    if path.name == "optimizer.safetensors" and ".step-3." in str(path):
-        os.kill(os.getpid(), signal.SIGKILL)
-    return digest(path)
-
-checkpoints.sha256 = fatal
-pretrain(Path(sys.argv[1]), Path(sys.argv[2]), 8, save_minutes=0)
-"""
-"""A program that is killed while its third save is written."""
 
 
 @pytest.fixture(scope="module")
@@ -75,11 +59,11 @@ def test_a_save_holds_its_step_while_the_training_goes_on(
 
 @pytest.mark.long
 def test_killed_while_a_save_is_written_the_one_before_is_continued(
-    data: Path, whole: Path, tmp_path: Path, capsys: Any
+    data: Path, whole: Path, tmp_path: Path, capsys: Any, python: str
 ) -> None:
     output = tmp_path / "step-8"
-    command = [sys.executable, "-c", KILLED, str(data), str(output)]
-    assert subprocess.run(command, timeout=patience(120)).returncode == -signal.SIGKILL
+    command = disturbed(python, "killed", data, output, RECIPE)
+    assert subprocess.run(command, timeout=patience(120)).returncode == 128 + signal.SIGKILL
     assert [path.name for path in partials(output)] == ["step-2", "step-1"]
     pretrain(data, output, STEPS)
     assert "going on from step 2" in capsys.readouterr().err

@@ -84,7 +84,7 @@ def test_a_gpus_resumed_run_is_said_to_differ(
     assert ("without PUBMILL_DETERMINISTIC=1, an undisturbed run has other" in said) == told
 
 
-@pytest.mark.long
+@pytest.mark.weekly
 def test_asked_to_stop_with_nobody_listening_it_saves_itself(
     data: Path, undisturbed: Path, tmp_path: Path
 ) -> None:
@@ -121,7 +121,7 @@ def test_asked_to_stop_in_the_last_step(data: Path, whole: Path, tmp_path: Path,
     assert not (tmp_path / ".step-40.partial").exists()
 
 
-def test_a_save_of_other_work_is_discarded(data: Path, whole: Path, tmp_path: Path, capsys: Any) -> None:
+def test_a_save_of_other_work_is_discarded(data: Path, tmp_path: Path, capsys: Any) -> None:
     other = shutil.copytree(data, tmp_path / "data")
     save(make_tokenizer([*PIECES[:-1], "##other"], True), True, other)
     start = pretrain(data, tmp_path / "start", 1)
@@ -134,11 +134,10 @@ def test_a_save_of_other_work_is_discarded(data: Path, whole: Path, tmp_path: Pa
     ]
     for place, differing, more in cases:
         made_save = interrupted(data, tmp_path / "step-4", to=4, at=3)
-        capsys.readouterr()
-        made = pretrain(place, tmp_path / "step-4", 4, **more)
+        pretrain(place, tmp_path / "step-4", 4, **more)
         said = capsys.readouterr().err
-        assert f"{made_save} belongs to other work (differing: {differing})" in said and "discarded" in said
-        assert weights(made) == weights(pretrain(place, tmp_path / "fresh", 4, **more))
+        assert f"{made_save} belongs to other work (differing: {differing}): discarded, begi" in said
+        assert "going on from" not in said
 
 
 def test_a_corpus_is_known_by_its_sentences_and_by_both_ends_of_its_ids(data: Path, tmp_path: Path) -> None:

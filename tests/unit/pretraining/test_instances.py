@@ -64,14 +64,8 @@ def test_a_chunk_ends_at_a_sentence_unless_the_sentence_is_too_long() -> None:
 
 
 def instances(corpus: Any, pairs: str, batch_size: int = 8, seed: int = 3, length: int = 24) -> Instances:
-    recipe = changed(
-        objective={"pairs": pairs},
-        sequence_length=length,
-        batch_size=batch_size,
-        seed=seed,
-        architecture=LONG,
-    )
-    return Instances(corpus, recipe)
+    sizes = {"sequence_length": length, "batch_size": batch_size, "seed": seed}
+    return Instances(corpus, changed(objective={"pairs": pairs}, architecture=LONG, **sizes))
 
 
 def epoch(corpus: Any, pairs: str, length: int = 24) -> PackedBatch:
@@ -96,9 +90,8 @@ def parts(batch: PackedBatch) -> Iterator[tuple[np.ndarray, np.ndarray, int]]:
 @settings(max_examples=60)
 def test_batches_are_bert_pairs(documents: list[list[int]], batch_size: int, seed: int) -> None:
     corpus = packed(documents)
-    document_of = np.repeat(
-        np.arange(len(documents)), np.diff(corpus.sentences[corpus.documents])
-    )  # of each token
+    tokens = np.diff(corpus.sentences[corpus.documents])
+    document_of = np.repeat(np.arange(len(documents)), tokens)
     batch = instances(corpus, "next-sentence", batch_size, seed).batch(1)
     assert batch.lengths.max() <= 24 and len(batch.lengths) == batch_size
     for a, b, label in parts(batch):
@@ -110,26 +103,16 @@ def test_batches_are_bert_pairs(documents: list[list[int]], batch_size: int, see
             assert document_of[b[0]] != document_of[a[0]]
 
 
-@given(corpora)
-@settings(max_examples=60)
-def test_two_parts_of_a_chunk_in_either_order(documents: list[list[int]]) -> None:
+@given(corpora, st.sampled_from(["sentence-order", "unlabelled"]))
+@settings(max_examples=120)
+def test_two_parts_of_a_chunk(documents: list[list[int]], pairs: str) -> None:
+    """In either order, with a label of it, or unlabelled in their own."""
     corpus = packed(documents)
-    for a, b, label in parts(epoch(corpus, "sentence-order")):
-        assert (len(b) == 0) == (label == UNLABELLED)
+    for a, b, label in parts(epoch(corpus, pairs)):
+        assert label in ((IN_ORDER, SWAPPED) if len(b) and pairs == "sentence-order" else (UNLABELLED,))
         if len(b):
-            first, second = (a, b) if label == IN_ORDER else (b, a)
+            first, second = (b, a) if label == SWAPPED else (a, b)
             assert second[0] == first[-1] + 1 and second[0] in corpus.sentences
-            assert label in (IN_ORDER, SWAPPED)
-
-
-@given(corpora)
-@settings(max_examples=60)
-def test_two_parts_without_a_label_of_their_order(documents: list[list[int]]) -> None:
-    corpus = packed(documents)
-    for a, b, label in parts(epoch(corpus, "unlabelled")):
-        assert label == UNLABELLED
-        if len(b):
-            assert b[0] == a[-1] + 1 and b[0] in corpus.sentences
         else:  # a chunk without a start of a sentence inside it
             assert not np.isin(corpus.sentences, a[1:]).any()
 
@@ -179,46 +162,21 @@ def test_a_batch_depends_on_seed_and_step_only(pairs: str) -> None:
 
 
 @given(st.lists(st.integers(5, 128), min_size=1, max_size=40), st.integers(1, 9), st.integers(1, 4))
-def test_processes_share_a_batch_without_overlap(lengths: list[int], size: int, world: int) -> None:
+def test_processes_have_similar_shares_without_overlap(lengths: list[int], size: int, world: int) -> None:
     counts, found = np.array(lengths), []
-    for share in shares(counts, world):
+    of_processes = shares(counts, world)
+    for share in of_processes:
         assert share.tolist() == sorted(share)
         parts = micro_batches(counts[share], size)
         assert max(map(len, parts), default=0) <= size
         found += [number for part in parts for number in share[part].tolist()]
     assert sorted(found) == list(range(len(lengths)))
-
-
-@given(st.lists(st.integers(5, 128), min_size=8, max_size=40), st.integers(1, 4))
-def test_processes_have_similar_shares(lengths: list[int], world: int) -> None:
-    counts = np.array(lengths)
-    found = shares(counts, world)
-    assert max(map(len, found)) - min(map(len, found)) <= 1
-    tokens = [int(counts[share].sum()) for share in found]
+    assert max(map(len, of_processes)) - min(map(len, of_processes)) <= 1
+    tokens = [int(counts[share].sum()) for share in of_processes]
     assert max(tokens) - min(tokens) <= max(lengths)
 
 
-def test_nothing_to_train_on_is_an_error() -> None:
-    with pytest.raises(PubmillError, match="nothing to pretrain on"):
-        instances(packed([]), "next-sentence")
-    with pytest.raises(PubmillError, match="sequences of 4"):
-        instances(packed([[5, 5]]), "next-sentence", length=4)
-
-
-def test_some_sequences_of_a_batch_are_taken_in_any_order() -> None:
-    """With their tokens, segments, marks of [CLS] and [SEP], and labels."""
-    batch = PackedBatch(
-        ids=np.arange(10, 19),
-        segments=np.array([0, 0, 1, 0, 0, 0, 1, 1, 0]),
-        inner=np.array([False, True, True, False, True, True, True, False, False]),
-        lengths=np.array([3, 0, 5, 1]),
-        pair_labels=np.array([0, 1, -100, 1]),
-        cut=7,
-    )
-    some = batch.take(np.array([2, 0, 3]))
-    assert some.ids.tolist() == [13, 14, 15, 16, 17, 10, 11, 12, 18]
-    assert some.segments.tolist() == [0, 0, 0, 1, 1, 0, 0, 1, 0]
-    assert some.inner.tolist() == [False, True, True, True, False, False, True, True, False]
-    assert (some.lengths.tolist(), some.pair_labels.tolist(), some.cut) == ([5, 3, 1], [-100, 0, 1], 7)
-    none = batch.take(np.zeros(0, np.int64))
-    assert (len(none.ids), len(none.lengths), none.cut) == (0, 0, 7)
+@pytest.mark.parametrize(("documents", "length"), [([], 24), ([[5, 5]], 4)])
+def test_nothing_to_train_on_is_an_error(documents: list[list[int]], length: int) -> None:
+    with pytest.raises(PubmillError, match=f"nothing to pretrain on: .* sequences of {length}"):
+        instances(packed(documents), "next-sentence", length=length)

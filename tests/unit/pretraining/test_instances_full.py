@@ -15,13 +15,9 @@ from tests.unit.pretraining.toy_pretraining import changed
 
 
 def instances(corpus: Any, length: int, batch_size: int = 8) -> Instances:
-    recipe = changed(
-        objective={"pairs": "none", "sequences": "full"},
-        sequence_length=length,
-        batch_size=batch_size,
-        architecture=LONG,
-    )
-    return Instances(corpus, recipe)
+    objective = {"pairs": "none", "sequences": "full"}
+    sizes = {"sequence_length": length, "batch_size": batch_size}
+    return Instances(corpus, changed(objective=objective, architecture=LONG, **sizes))
 
 
 def in_order(corpus: Any, length: int) -> PackedBatch:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
+from safetensors.torch import load_file
 from transformers import AutoModel
 
 from pubmill.errors import PubmillError
@@ -28,32 +29,22 @@ def teacher(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_teacher(data, tmp_path_factory.mktemp("teacher"), 1)
 
 
-QUICK = ("ELECTRA", "whole words, next sentence")
-
-
 @pytest.mark.parametrize("name", RECIPES)
 def test_two_segments_are_one(name: str, data: Path, tmp_path: Path) -> None:
-    recipe = changed(RECIPES[name], steps=12)
-    whole = pretrain(data, tmp_path / "whole/step-12", 12, recipe=recipe)
-    half = pretrain(data, tmp_path / "step-6", 6, recipe=recipe)
-    rest = pretrain(data, tmp_path / "step-12", 12, half, recipe=recipe)
+    recipe = changed(RECIPES[name], steps=6)
+    whole = pretrain(data, tmp_path / "whole/step-6", 6, recipe=recipe)
+    half = pretrain(data, tmp_path / "step-3", 3, recipe=recipe)
+    rest = pretrain(data, tmp_path / "step-6", 6, half, recipe=recipe)
     assert weights(rest) == weights(whole) and losses(rest) == losses(whole)
-    first, *_, last = log(rest)
-    assert all(np.isfinite(value) for value in last.values() if value is not None)
-    assert first["loss"] != last["loss"]
+    assert len(set(losses(rest))) == 6 and all(map(np.isfinite, losses(rest)))
     AutoModel.from_pretrained(rest)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(
-            name, marks=() if name in ("ELECTRA", "whole words, next sentence") else pytest.mark.long
-        )
-        for name in RECIPES
-        if name not in ("recomputed", "a rising rate")
-    ],
-)
+QUICK = ("ELECTRA", "whole words, next sentence")
+SLOW = [name for name in RECIPES if name not in (*QUICK, "recomputed", "a rising rate")]
+
+
+@pytest.mark.parametrize("name", [*QUICK, *(pytest.param(name, marks=pytest.mark.weekly) for name in SLOW)])
 def test_it_learns(name: str, data: Path, tmp_path: Path) -> None:
     recipe = changed(RECIPES[name], steps=150, batch_size=16)
     made = pretrain(data, tmp_path / "s", 150, recipe=recipe)
@@ -112,14 +103,11 @@ def test_samples_follow_the_softmax() -> None:
 
 
 def test_the_generator_is_trained_and_kept_beside_the_model(data: Path, tmp_path: Path) -> None:
-    from safetensors.torch import load_file
-
     first, last = (pretrain(data, tmp_path / f"step-{n}", n, recipe=ELECTRA) for n in (1, 3))
     before, after = (load_file(folder / "auxiliary.safetensors") for folder in (first, last))
     assert before and all(name.startswith("generator.") for name in before)
     assert not any("embeddings." in name for name in before)  # they are the model's
-    changed_weights = [name for name in before if not torch.equal(before[name], after[name])]
-    assert len(changed_weights) > len(before) / 2
+    assert sum(not torch.equal(before[name], after[name]) for name in before) > len(before) / 2
     assert set(log(last)[0]) >= {"mlm_loss", "mlm_accuracy", "rtd_loss", "rtd_accuracy"}
 
 
@@ -140,15 +128,12 @@ def test_divergence_is_that_of_the_definition() -> None:
 
 
 def test_another_recipes_checkpoint_is_gone_on_with(data: Path, tmp_path: Path) -> None:
-    first = pretrain(data, tmp_path / "step-20", 20)
+    first = pretrain(data, tmp_path / "step-4", 4)
     longer = changed(steps=60, optimisation={"learning_rate": 5e-3})
-    made = pretrain(data, tmp_path / "step-30", 30, recipe=longer, other=first)
-    assert state(made)["step"] == 30 and len(log(made)) == 30 and state(made)["inputs"]["other"]
-    with pytest.raises(PubmillError, match="another architecture"):
-        other = changed(longer, architecture={"layers": 3})
-        pretrain(data, tmp_path / "x", 30, recipe=other, other=first)
-    with pytest.raises(PubmillError, match="at step 20 already, --to is 10"):
-        pretrain(data, tmp_path / "y", 10, recipe=longer, other=first)
+    made = pretrain(data, tmp_path / "step-6", 6, recipe=longer, other=first)
+    assert state(made)["step"] == 6 and len(log(made)) == 6 and state(made)["inputs"]["other"]
+    with pytest.raises(PubmillError, match="at step 4 already, --to is 3"):
+        pretrain(data, tmp_path / "y", 3, recipe=longer, other=first)
 
 
 def test_a_loss_that_rises_stops_and_the_good_save_stays(
@@ -185,16 +170,13 @@ def test_a_learner_sums_the_registered_terms_and_has_the_registered_weights(
     recipe = RECIPES.get(name, DISTILLED)
     made = learner(recipe, teacher if name == "distillation" else None)
     found = made(part_of(data, recipe))
-    assert made.terms == terms_of(recipe.objective) and made.terms[0].name == (
-        "clm" if name == "causal" else "mlm"
-    )
+    assert made.terms == terms_of(recipe.objective)
+    assert made.terms[0].name == ("clm" if name == "causal" else "mlm")
     names = [f"{term.name}_loss" for term in made.terms]
     names += [f"{term.name}_correct" for term in made.terms if term.chooses]
     assert sorted(found) == sorted(names)
     sum(term.weight * found[f"{term.name}_loss"] for term in made.terms).backward()
-    assert [
-        key for key, weight in made.named_parameters() if weight.requires_grad and weight.grad is None
-    ] == []
+    assert all(weight.grad is not None for weight in made.parameters() if weight.requires_grad)
     own = {id(weight) for weight in made.parameters()} - {id(weight) for weight in made.model.parameters()}
     assert kind_of(recipe.objective).adds_weights == bool(own)
 

@@ -21,11 +21,9 @@ from tokenizers import Tokenizer
 
 from pubmill.errors import PubmillError
 from pubmill.examples.sentences import FOLDER, SentenceSplitter, read_punkt
-from pubmill.examples.vocab_tokenizers import load_tokenizer
 from pubmill.pretraining.packed_tokens import SPECIAL, PackedTokens, TokenShard
 from pubmill.pretraining.packing import pack
 from pubmill.recipes.pretraining import PackingRecipe
-from pubmill.storage.files import read_json, write_json
 from pubmill.vocabs.merges import learn_pieces
 from pubmill.vocabs.wordpiece import SPECIAL as TOKENS
 from pubmill.vocabs.wordpiece import make_tokenizer, save
@@ -45,7 +43,6 @@ TEXTS = [
     "   \n ",
     "Café. [SEP] and [PAD] are diseases (PAD). The rats were given more.",
 ]
-ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(scope="module")
@@ -94,12 +91,14 @@ def test_what_is_written_is_read(
 ) -> None:
     folder = tmp_path_factory.mktemp("packed") / "tokens"
     index = write_packed(folder, (make_shard(shard, vocab_size) for shard in shards), vocab_size, SPECIAL_IDS)
-    packed = PackedTokens(folder)
-    expected = [[s for s in document if s] for shard in shards for document in shard if any(document)]
+    packed, every = PackedTokens(folder), [document for shard in shards for document in shard]
+    packed.verify()
+    expected = [[sentence for sentence in document if sentence] for document in every if any(document)]
     assert [document(packed, number) for number in range(packed.n_documents)] == expected
     assert packed.ids.dtype == (np.uint16 if vocab_size <= 2**16 else np.uint32)
     assert packed.special == SPECIAL_IDS and packed.vocab_size == vocab_size
-    assert index["empty_documents"] == sum(map(len, shards)) - len(expected)
+    assert index["empty_documents"] == len(every) - len(expected)
+    assert index["empty_sentences"] == sum(not sentence for document in every for sentence in document)
 
 
 def test_shards_may_be_cut_anywhere(tmp_path: Path) -> None:
@@ -114,33 +113,6 @@ def test_impossible_shards_are_refused(tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match="do not fit"):
         write_packed(tmp_path / "tokens", [TokenShard(ids, one, one)], 10, SPECIAL_IDS)
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("name", ["ids.bin", "sentences.npy", "documents.npy"])
-def test_a_cut_folder_is_refused(tmp_path: Path, name: str) -> None:
-    write_packed(tmp_path / "tokens", [make_shard([[[5, 6], [7]], [[8]]], 10)], 10, SPECIAL_IDS)
-    whole = (tmp_path / "tokens" / name).read_bytes()
-    (tmp_path / "tokens" / name).write_bytes(whole[:-1])
-    with pytest.raises(PubmillError, match=f"{name}.*pack again"):
-        PackedTokens(tmp_path / "tokens")
-    with pytest.raises(PubmillError, match="not whole"):
-        PackedTokens(tmp_path)
-
-
-def test_the_reader_needs_numpy_only() -> None:
-    code = (
-        "import sys, pubmill.pretraining.packed_tokens; "
-        "sys.exit(bool({'nltk', 'pyarrow', 'tokenizers'} & set(sys.modules)))"
-    )
-    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
-
-
-def test_sentences_end_with_lines_and_heed_abbreviations(punkt: Path) -> None:
-    assert SentenceSplitter(punkt).split(TEXTS[0]) == [
-        "BACKGROUND: Dr. Smith gave 5 mg i.v. daily.",
-        "The rats were well.",
-        "RESULTS: None died!",
-    ]
 
 
 WORDS = [*'Dr i.v The the rats J 5 mg U.S al ... et-al β ( ) " ? ! -- ’'.split(), "\xa0", "\x1c"]
@@ -208,15 +180,9 @@ def test_a_broken_part_is_named_and_nothing_left(tmp_path: Path, vocab: Path, pu
     assert list((tmp_path / "out").iterdir()) == []
 
 
-def test_a_broken_tokenizer_is_named(tmp_path: Path, vocab: Path) -> None:
-    write_json(tmp_path / "tokenizer.json", read_json(vocab / "tokenizer.json") | {"model": {"type": "none"}})
-    with pytest.raises(PubmillError, match=r"tokenizer\.json: no readable tokenizer"):
-        load_tokenizer(tmp_path)
-
-
 @pytest.mark.long
 def test_killed_and_run_again_gives_the_same_bytes(tmp_path: Path, vocab: Path, punkt: Path) -> None:
-    parts = [write_part(tmp_path / f"part-{number:04d}.parquet", TEXTS * 1000) for number in range(4)]
+    parts = [write_part(tmp_path / f"part-{number:04d}.parquet", TEXTS * 100) for number in range(4)]
     output = tmp_path / "out" / "tokens"
     words = f"--recipe {{}} --processes 2 --corpus {tmp_path} --parts 4 --vocab {vocab} --punkt {punkt}"
     command = [sys.executable, "-m", "pubmill.job", "pack", *words.split(), "--output", str(output)]
