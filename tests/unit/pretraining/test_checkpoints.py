@@ -1,9 +1,11 @@
-"""Checkpoints: two of a running segment, and what is damaged in one is noticed and named."""
+"""Checkpoints: damage is noticed and named, and saves are written while the training goes on."""
 
 import json
 import os
 import shutil
 import signal
+import subprocess
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +13,14 @@ import pytest
 from safetensors.torch import load_file, save_file
 
 from pubmill.errors import PubmillError, StopRequestedError
-from pubmill.pretraining.checkpoints import verified
+from pubmill.pretraining import checkpoints
+from pubmill.pretraining.checkpoints import BackgroundSaves, Snapshot, partials, verified, write_partial
 from pubmill.pretraining.engine import Pretraining
 from pubmill.storage.files import read_json, sealed, sha256, write_json
 from pubmill.storage.result_paths import CHECKPOINT_FILES
-from tests.unit.pretraining.toy_pretraining import losses, pretrain, weights
+from tests.unit.pretraining.test_distributed import disturbed
+from tests.unit.pretraining.toy_pretraining import RECIPE, log, losses, pretrain, weights
+from tests.waiting import patience
 
 STEPS = 12
 WEIGHTS = ("model.safetensors", "auxiliary.safetensors", "optimizer.safetensors")
@@ -133,3 +138,67 @@ def test_a_damaged_checkpoint_is_an_error_with_its_name(
     with pytest.raises(PubmillError, match=fault):
         verified(start)
         pretrain(data, tmp_path / "step-40", 40, start)
+
+
+WRITE = write_partial
+
+
+def test_a_save_holds_its_step_while_the_training_goes_on(
+    data: Path, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first save is written only after two more steps, which change all weights."""
+    went_on, update, threads = threading.Event(), Pretraining.update, list[bool]()
+
+    def updating(self: Pretraining, step: int) -> dict[str, float]:
+        sums = update(self, step)
+        if step == 2:
+            went_on.set()
+        return sums
+
+    def late(output: Path, found: Snapshot) -> None:
+        threads.append(threading.current_thread() is threading.main_thread())
+        assert went_on.wait(patience(60))
+        WRITE(output, found)
+
+    monkeypatch.setattr(Pretraining, "update", updating)
+    monkeypatch.setattr(checkpoints, "write_partial", late)
+    save = BackgroundSaves.save
+    # Due after each step: the second save would wait for the first, which waits for the third step.
+    monkeypatch.setattr(
+        BackgroundSaves, "save", lambda self, *given: save(self, *given) if given[1].step == 1 else None
+    )
+    monkeypatch.setattr("pubmill.pretraining.checkpoints.remove_partial", lambda output: None)
+    output = pretrain(data, tmp_path / "step-12", STEPS, save_minutes=0)
+    assert weights(output) == weights(whole) and threads == [False]
+    [saved] = partials(output)
+    assert weights(saved) == weights(pretrain(data, tmp_path / "step-1", 1))
+    assert log(saved) == [line for line in log(saved) if line["step"] <= 1]
+
+
+@pytest.mark.long
+def test_killed_while_a_save_is_written_the_one_before_is_continued(
+    data: Path, whole: Path, tmp_path: Path, capsys: Any, python: str
+) -> None:
+    output = tmp_path / "step-12"
+    command = disturbed(python, "killed", data, output, RECIPE)
+    assert subprocess.run(command, timeout=patience(120)).returncode == 128 + signal.SIGKILL
+    assert [path.name for path in partials(output)] == ["step-2", "step-1"]
+    pretrain(data, output, STEPS)
+    assert "going on from step 2" in capsys.readouterr().err
+    assert weights(output) == weights(whole)
+
+
+def test_a_save_that_cannot_be_written_stops_the_run(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(output: Path, found: Snapshot) -> None:
+        if found.state["step"] == 3:
+            raise PubmillError("no space left on the disk")
+        WRITE(output, found)
+
+    monkeypatch.setattr(checkpoints, "write_partial", full)
+    output = tmp_path / "step-12"
+    with pytest.raises(PubmillError, match="no space left"):
+        pretrain(data, output, STEPS, save_minutes=0)
+    assert partials(output)[0].name == "step-2" and not output.exists()
+    assert not any(thread.name.startswith("save") for thread in threading.enumerate())

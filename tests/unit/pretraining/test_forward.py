@@ -18,26 +18,23 @@ SHAPE: dict[str, Any] = {
     "layers": 3, "hidden_size": 16, "attention_heads": 2, "intermediate_size": 24, "max_positions": 16
 }  # fmt: skip
 GENERATOR = Generator(hidden_size=8, attention_heads=1, intermediate_size=12)
-FAMILIES: dict[str, tuple[Architecture, Objective]] = {
-    "bert": (Architecture(family="bert", **SHAPE), Objective(masking="whole-word")),
-    "bert alone": (Architecture(family="bert", **SHAPE), Objective(masking="subword", pairs="none")),
-    "roberta": (Architecture(family="roberta", **SHAPE), Objective(masking="subword", pairs="none")),
-    "megatron-bert": (
-        Architecture(family="megatron-bert", **SHAPE),
-        Objective(masking="whole-word", pairs="sentence-order"),
-    ),
-    "albert": (
-        Architecture(family="albert", embedding_size=6, **SHAPE),
-        Objective(masking="n-gram", pairs="sentence-order"),
-    ),
-    "electra": (
-        Architecture(family="electra", embedding_size=6, **SHAPE),
-        Objective(masking="subword", pairs="none", generator=GENERATOR),
-    ),
-    "modernbert": (
-        Architecture(family="modernbert", rotary=RotaryAttention(global_every=2, window=8), **SHAPE),
-        Objective(masking="subword", pairs="none"),
-    ),
+
+
+def form(
+    family: Any, pairs: Any = "none", generator: Generator | None = None, **more: Any
+) -> tuple[Architecture, Objective]:
+    objective = Objective(masking="subword", pairs=pairs, generator=generator)
+    return Architecture(family=family, **SHAPE, **more), objective
+
+
+FAMILIES = {
+    "bert": form("bert", "next-sentence"),
+    "bert alone": form("bert"),
+    "roberta": form("roberta"),
+    "megatron-bert": form("megatron-bert", "sentence-order"),
+    "albert": form("albert", "sentence-order", embedding_size=6),
+    "electra": form("electra", generator=GENERATOR, embedding_size=6),
+    "modernbert": form("modernbert", rotary=RotaryAttention(global_every=2, window=8)),
 }
 LENGTHS = torch.tensor([[12], [9], [7]])
 PRESENT = torch.arange(12) < LENGTHS

@@ -1,5 +1,6 @@
-"""Masking: whole units, the stated rates, special tokens untouched."""
+"""Masking: whole units of every vocabulary, the stated rates, special tokens untouched."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,11 @@ import torch
 import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from transformers import AutoTokenizer
 
 from pubmill.errors import PubmillError
+from pubmill.examples.vocab_tokenizers import load_tokenizer
+from pubmill.pretraining.encoding import special_ids
 from pubmill.pretraining.instances import Instances, PackedBatch, Stream, ranges
 from pubmill.pretraining.masking import (
     Draws,
@@ -26,8 +30,11 @@ from pubmill.pretraining.masking import (
 )
 from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.recipes import Causal, Objective, RotaryAttention
+from pubmill.storage.files import read_json, write_json
+from tests.unit import toy_vocabs
 from tests.unit.pretraining.toy_objectives import MODERN, RECIPES, learner, part_of
 from tests.unit.pretraining.toy_pretraining import changed, log, pretrain, state, weights
+from tests.unit.toy_vocabs import make_vocab
 
 CONTINUES = np.arange(105) >= 55
 VOCABULARY = Vocabulary(CONTINUES, np.arange(5, 105), 4)
@@ -160,7 +167,7 @@ def test_the_expected_share_of_each_sequence_is_exact() -> None:
 
 
 def test_every_unit_is_chosen_equally_often() -> None:
-    rounds = 5000
+    rounds = 2000
     _, inner, lengths, _ = text([[1] * 30, [1] * 13] * rounds)
     chosen = np.zeros(len(inner))
     chosen[choose_tokens(inner, inner, lengths, 0.15, draws(lengths, 4))] = 1
@@ -273,3 +280,81 @@ def test_a_process_without_sequences_predicts_nothing(data: Path) -> None:
     found = hide(batch, vocabulary, recipe.objective, 0.3, Draws(nothing, 1, Stream.MASKS), 8)
     assert [len(one) for one in (found.ids, found.positions, found.labels)] == [0, 0, 0]
     assert (found.causal, found.next_tokens) == (0, 0)
+
+
+SENTENCE = "effects of β-blockers on 12.5% of patients: the effect was effective."
+
+
+@pytest.fixture(scope="module", params=sorted(toy_vocabs.RECIPES))
+def vocab(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_vocab(tmp_path_factory.mktemp(request.param), toy_vocabs.RECIPES[request.param])
+
+
+def special(vocab: Path) -> dict[str, int]:
+    return special_ids(load_tokenizer(vocab), vocab)
+
+
+def test_units_are_the_words_of_the_text(vocab: Path) -> None:
+    """Those between spaces; where the tokenizer parts words from punctuation (WordPiece), each by itself."""
+    tokenizer, vocabulary = load_tokenizer(vocab), read_vocabulary(vocab, special(vocab))
+    ids = np.array(tokenizer.encode(SENTENCE, add_special_tokens=False).ids)
+    starts = word_starts(ids, np.ones(len(ids), bool), vocabulary)
+    units = np.split(ids, np.flatnonzero(starts)[1:])
+    kind = read_json(vocab / "tokenizer.json")["model"]["type"]
+    expected = re.findall(r"\w+|\S", SENTENCE) if kind == "WordPiece" else SENTENCE.split()
+    assert [tokenizer.decode(unit.tolist()).strip() for unit in units] == expected
+    assert len(expected) < len(ids)
+
+
+def test_all_but_special_tokens_may_stand_in(vocab: Path) -> None:
+    tokenizer, named = AutoTokenizer.from_pretrained(vocab), special(vocab)
+    vocabulary = read_vocabulary(vocab, named)
+    assert vocabulary.size == len(tokenizer)
+    assert vocabulary.mask == named["mask"] == tokenizer.mask_token_id
+    others = set(range(len(tokenizer))) - set(tokenizer.all_special_ids)
+    assert set(vocabulary.ordinary.tolist()) == others
+    assert not vocabulary.continues[tokenizer.all_special_ids].any()
+
+
+def test_added_tokens_that_are_not_special_count_and_stay_out(vocab: Path, tmp_path: Path) -> None:
+    """ModernBERT's tokenizer has 83 unused ones, for which its embeddings have rows."""
+    tokenizer, named = AutoTokenizer.from_pretrained(vocab), special(vocab)
+    before = read_vocabulary(vocab, named)
+    tokenizer.add_tokens(["[unused0]", "[unused1]"])
+    tokenizer.save_pretrained(tmp_path)
+    vocabulary = read_vocabulary(tmp_path, named)
+    assert vocabulary.size == len(tokenizer) == before.size + 2
+    assert set(vocabulary.ordinary) == set(before.ordinary) and not vocabulary.continues[-2:].any()
+
+
+@pytest.fixture(scope="module")
+def uncased(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_vocab(tmp_path_factory.mktemp("uncased"), toy_vocabs.RECIPES["uncased"])
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"model": {"type": "WordLevel", "vocab": {"a": 0}}},
+        {"model": {"type": "WordPiece"}},
+        {"model": {"type": "WordPiece", "vocab": {}}},
+        {"model": {"type": "Unigram", "vocab": 3}},
+        {"added_tokens": [{"content": "[PAD]"}]},
+        {"added_tokens": None},
+    ],
+    ids=["kind unknown", "no pieces", "empty", "pieces malformed", "token without id", "no tokens"],
+)
+def test_a_tokenizer_that_is_not_recognised_is_named(
+    uncased: Path, tmp_path: Path, damage: dict[str, Any]
+) -> None:
+    write_json(tmp_path / "tokenizer.json", read_json(uncased / "tokenizer.json") | damage)
+    with pytest.raises(PubmillError, match=r"tokenizer\.json: no tokenizer whose words are known"):
+        read_vocabulary(tmp_path, special(uncased))
+    (tmp_path / "tokenizer.json").unlink()
+    with pytest.raises(PubmillError, match=r"tokenizer\.json"):
+        read_vocabulary(tmp_path, special(uncased))
+
+
+def test_special_tokens_of_another_vocabulary_are_named(uncased: Path) -> None:
+    with pytest.raises(PubmillError, match=r"tokenizer\.json has no id 50264.*another vocabulary"):
+        read_vocabulary(uncased, special(uncased) | {"mask": 50264})

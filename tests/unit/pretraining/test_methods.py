@@ -100,16 +100,6 @@ def test_copies_in_bfloat16_differ_by_rounding(
     assert all(copy.dtype == torch.bfloat16 and copy.grad is None for copy in made.computation.copies.copies)
 
 
-def test_shared_weights_keep_being_shared(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """ELECTRA's networks share a module, and output layers share embeddings."""
-    flash_reference.use(monkeypatch, UNPADDED)
-    made, _ = work(data, RECIPES["ELECTRA"])
-    names = dict(made.learner.named_parameters(remove_duplicate=False))
-    assert all(isinstance(weight, torch.nn.Parameter) for weight in names.values())
-    shared = [name for name, weight in names.items() if weight is made.model.get_input_embeddings().weight]
-    assert len(shared) == 3
-
-
 @pytest.mark.parametrize("small", [0, 3, methods.SMALL])
 def test_gradients_of_micro_batches_are_added_in_float32(small: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of small weights together; a weight without a gradient keeps what it has."""

@@ -121,7 +121,7 @@ def compiler(monkeypatch: pytest.MonkeyPatch) -> Compiler:
 
 
 @pytest.mark.parametrize(
-    "name", ["bert", *(pytest.param(name, marks=pytest.mark.long) for name in ("megatron-bert", "albert"))]
+    "name", ["bert", *(pytest.param(name, marks=pytest.mark.weekly) for name in ("megatron-bert", "albert"))]
 )
 def test_all_layers_are_one_compiled_function(name: str, compiler: Compiler) -> None:
     """A whole layer, which has the same shapes in three layers, and the last one, for any number of rows."""
@@ -163,7 +163,7 @@ def test_compiled_embeddings_have_dropout(compiler: Compiler) -> None:
     torch.testing.assert_close(first[kept], plain[kept] / (1 - model.config.hidden_dropout_prob))
 
 
-@pytest.mark.parametrize("name", ["bert", pytest.param("megatron-bert", marks=pytest.mark.long)])
+@pytest.mark.parametrize("name", ["bert", pytest.param("megatron-bert", marks=pytest.mark.weekly)])
 def test_compiled_dropout_is_repeatable_and_recomputed(name: str, compiler: Compiler) -> None:
     """By the generator of random numbers alone, with other masks in each layer and at each time."""
     found = []
