@@ -84,6 +84,7 @@ def test_a_gpus_resumed_run_is_said_to_differ(
     assert ("without PUBMILL_DETERMINISTIC=1, an undisturbed run has other" in said) == told
 
 
+@pytest.mark.long
 @pytest.mark.weekly
 def test_asked_to_stop_with_nobody_listening_it_saves_itself(
     data: Path, undisturbed: Path, tmp_path: Path

@@ -173,7 +173,7 @@ def without_tokenizer(folder: Path) -> None:
 def without_pieces(folder: Path) -> None:
     """transformers makes an empty tokenizer of a BERT whose folder has only another family's file."""
     without_tokenizer(folder)
-    learn_sentencepiece(folder / "spiece", 45)
+    learn_sentencepiece(folder / "spiece")
 
 
 def changed(**values: Any) -> Any:
@@ -294,28 +294,12 @@ def test_random_weights_follow_the_seed(tmp_path: Path, vocab: Path) -> None:
     assert "12,345" not in (tmp_path / "a/README.md").read_text()
 
 
-def released_archive(folder: Path, family: str, files: tuple[str, ...]) -> tuple[Path, Path]:
-    """A model as it was released years ago: a pickle of the old form, its own heads and a bare tokenizer,
-    in a folder within a tar; and the folder that it was made from."""
-    source, old = save_encoder(folder / "source", family), folder / "old"
-    old.mkdir()
-    model = AutoModelForPreTraining.from_pretrained(source)
-    torch.save(model.state_dict(), old / "pytorch_model.bin", _use_new_zipfile_serialization=False)
-    for name in ("config.json", *files):
-        shutil.copyfile(source / name, old / name)
-    if family == "albert":
-        learn_sentencepiece(old / "spiece", 45)
-    packed = {f"Model/Model-hf/{path.name}": path.read_bytes() for path in sorted(old.iterdir())}
-    (folder / "model.tar.gz").write_bytes(tarball(packed))
-    return folder / "model.tar.gz", source
-
-
-def learn_sentencepiece(prefix: Path, size: int) -> None:
+def learn_sentencepiece(prefix: Path) -> None:
     """Learn PREFIX.model, alone as ALBERT's are released."""
     dice = random.Random(1)
     lines = [" ".join(sentence(dice).words) for _ in range(1000)]
     sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(lines), model_prefix=str(prefix), vocab_size=size, minloglevel=2,
+        sentence_iterator=iter(lines), model_prefix=str(prefix), vocab_size=45, minloglevel=2,
         pad_id=0, unk_id=1, bos_id=-1, eos_id=-1, control_symbols=["[CLS]", "[SEP]", "[MASK]"],
     )  # fmt: skip
     prefix.with_suffix(".vocab").unlink()
@@ -333,7 +317,17 @@ def learn_sentencepiece(prefix: Path, size: int) -> None:
 def test_a_released_archive_becomes_a_model(
     tmp_path: Path, family: str, files: tuple[str, ...], lowercase: bool
 ) -> None:
-    archive, source = released_archive(tmp_path, family, files)
+    """Released years ago: a pickle of the old form, its own heads and a bare tokenizer, within a tar."""
+    source, old = save_encoder(tmp_path / "source", family), tmp_path / "old"
+    old.mkdir()
+    model = AutoModelForPreTraining.from_pretrained(source)
+    torch.save(model.state_dict(), old / "pytorch_model.bin", _use_new_zipfile_serialization=False)
+    for name in ("config.json", *files):
+        shutil.copyfile(source / name, old / name)
+    if family == "albert":
+        learn_sentencepiece(old / "spiece")
+    archive = tmp_path / "model.tar.gz"
+    archive.write_bytes(tarball({f"Model/Model-hf/{one.name}": one.read_bytes() for one in old.iterdir()}))
     weights = {"url": "https://example.org/model.tar.gz", "sha256": None}
     pin = pin_file(tmp_path, kind="archive", url=weights["url"] or "", sha256=sha256(archive))
     made = recipe("archive", weights=weights, lowercase=lowercase)

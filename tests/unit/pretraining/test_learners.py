@@ -24,6 +24,7 @@ from tests.unit.pretraining.toy_objectives import DISTILLED, ELECTRA, RECIPES, l
 from tests.unit.pretraining.toy_pretraining import (
     RECIPE,
     SPECIAL,
+    WEEKLY,
     changed,
     log,
     losses,
@@ -53,7 +54,7 @@ QUICK = ("ELECTRA", "whole words, next sentence")
 SLOW = [name for name in RECIPES if name not in (*QUICK, "recomputed", "a rising rate")]
 
 
-@pytest.mark.parametrize("name", [*QUICK, *(pytest.param(name, marks=pytest.mark.weekly) for name in SLOW)])
+@pytest.mark.parametrize("name", [*QUICK, *(pytest.param(name, marks=WEEKLY) for name in SLOW)])
 def test_it_learns(name: str, data: Path, tmp_path: Path) -> None:
     recipe = changed(RECIPES[name], steps=150, batch_size=16)
     made = pretrain(data, tmp_path / "s", 150, recipe=recipe)
@@ -214,7 +215,7 @@ EVERYWHERE = changed(DISTILLED, objective={"distillation": Distillation(position
 
 @pytest.mark.parametrize(
     "recipe",
-    [pytest.param(DISTILLED, id="masked"), pytest.param(EVERYWHERE, id="all", marks=pytest.mark.weekly)],
+    [pytest.param(DISTILLED, id="masked"), pytest.param(EVERYWHERE, id="all", marks=WEEKLY)],
 )
 def test_a_student_comes_to_predict_as_its_teacher(
     data: Path, teacher: Path, tmp_path: Path, recipe: PretrainingRecipe

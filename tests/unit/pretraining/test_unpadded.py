@@ -14,6 +14,7 @@ from pubmill.pretraining.instances import UNLABELLED
 from pubmill.pretraining.unpadded import Projection, SeededDropout, SequenceBounds, draw_seeds, keep_mask
 from tests.unit.pretraining.flash_reference import attention, use_own_cache
 from tests.unit.pretraining.test_forward import FAMILIES, PRESENT, ROWS, build, inputs, same
+from tests.unit.pretraining.toy_pretraining import WEEKLY
 
 BOUNDS = torch.tensor([0, 12, 21, 28, 31], dtype=torch.int32)  # the last three positions are padding
 FLAT_ROWS = torch.tensor([0, 12, 21, 3, 15, 27])
@@ -121,7 +122,7 @@ def compiler(monkeypatch: pytest.MonkeyPatch) -> Compiler:
 
 
 @pytest.mark.parametrize(
-    "name", ["bert", *(pytest.param(name, marks=pytest.mark.weekly) for name in ("megatron-bert", "albert"))]
+    "name", ["bert", *(pytest.param(name, marks=WEEKLY) for name in ("megatron-bert", "albert"))]
 )
 def test_all_layers_are_one_compiled_function(name: str, compiler: Compiler) -> None:
     """A whole layer, which has the same shapes in three layers, and the last one, for any number of rows."""
@@ -163,7 +164,7 @@ def test_compiled_embeddings_have_dropout(compiler: Compiler) -> None:
     torch.testing.assert_close(first[kept], plain[kept] / (1 - model.config.hidden_dropout_prob))
 
 
-@pytest.mark.parametrize("name", ["bert", pytest.param("megatron-bert", marks=pytest.mark.weekly)])
+@pytest.mark.parametrize("name", ["bert", pytest.param("megatron-bert", marks=WEEKLY)])
 def test_compiled_dropout_is_repeatable_and_recomputed(name: str, compiler: Compiler) -> None:
     """By the generator of random numbers alone, with other masks in each layer and at each time."""
     found = []

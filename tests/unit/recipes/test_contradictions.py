@@ -160,7 +160,7 @@ def pretraining(changes: dict[str, Any]) -> dict[str, Any]:
         ("objective.causal.share: expected greater than 0", {**CAUSAL, "causal": {"share": 0}}),
         ("objective.causal.share: expected less than or equal to 1", {**CAUSAL, "causal": {"share": 1.1}}),
         ("optimisation: unknown optimiser 'adam'; expected one of adamw, lamb", {"optimiser": "adam"}),
-        ("optimisation: decay and final_rate are for stable schedules; schedule linear falls", {"decay": 0.2}),
+        ("optimisation: decay and final_rate are for stable schedules; schedule linear", {"decay": 0.2}),
         ("optimisation: warmup 0.1 and decay 0.95 are shares, together at most 1", {
             "schedule": "stable-sqrt", "decay": 0.95,
         }),
