@@ -1,23 +1,21 @@
 """Packed tokens of documents in memory."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 
 from pubmill.pretraining.packed_tokens import PackedIndex, PackedTokens, PackedWriter, TokenShard, id_dtype
-from pubmill.pretraining.packing import pack_documents
 from pubmill.storage.files import writing_folder
 
 
-def make_shard(documents: Iterable[Any], vocab_size: int) -> TokenShard:
-    """Put documents (lists of sentences, which are lists of ids) into a shard, leaving empty ones out."""
-    dtype = id_dtype(vocab_size)
-    encoder: Any = SimpleNamespace(dtype=dtype, encode=lambda ids: np.array(ids, dtype).tobytes())
-    return pack_documents(documents, list, encoder)
+def make_shard(documents: Sequence[Sequence[Sequence[int]]], vocab_size: int) -> TokenShard:
+    """Put documents (lists of sentences, which are lists of ids) into a shard."""
+    sentences = [sentence for document in documents for sentence in document]
+    ids = np.array([number for sentence in sentences for number in sentence], id_dtype(vocab_size))
+    lengths = np.array([*map(len, sentences)], np.int64), np.array([*map(len, documents)], np.int64)
+    return TokenShard(ids, *lengths)
 
 
 def write_packed(

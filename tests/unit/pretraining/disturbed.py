@@ -27,15 +27,15 @@ from torch.nn import Parameter
 from pubmill import recipes
 from pubmill.pretraining import batch_preparation, checkpoints, distributed
 from pubmill.pretraining.distributed import OverlappedSums, World
-from pubmill.pretraining.engine import Computation
 from pubmill.pretraining.methods import UNPADDED
-from pubmill.pretraining.micro_batches import Part
 from pubmill.recipes import PretrainingRecipe
+from pubmill.storage.files import sha256
 from tests.unit.pretraining import flash_reference
+from tests.unit.pretraining.toy_interrupts import lack_memory
 from tests.unit.pretraining.toy_pretraining import RECIPE, pretrain
 
 # Of 8 sequences: two micro-batches in the first step, one that fails, then four in each step.
-FAILING = {1: 3, 0: 2 + 1 + 4 + 4 + 4}
+FAILING = {"1": 3, "0": 2 + 1 + 4 + 4 + 4}
 """Rank -> the number of its micro-batch that fails; process 0 notices the other's failure after its first."""
 
 
@@ -70,20 +70,11 @@ def overflow(patch: pytest.MonkeyPatch) -> None:
 
 
 def fall_short(patch: pytest.MonkeyPatch) -> None:
-    process, counts = Computation.process, {0: 0, 1: 0}
-
-    def processing(self: Computation, part: Part, *given: Any, **named: Any) -> Any:
-        rank = self.world.rank
-        counts[rank] += 1
-        if counts[rank] == FAILING[rank]:
-            raise torch.OutOfMemoryError("CUDA out of memory")
-        return process(self, part, *given, **named)
-
-    patch.setattr(Computation, "process", processing)
+    lack_memory(patch, lambda count, part: count == FAILING[os.environ["RANK"]])
 
 
 def kill_while_saving(patch: pytest.MonkeyPatch) -> None:
-    digest = checkpoints.sha256
+    digest = sha256
 
     def fatal(path: Path) -> str:
         if path.name == "optimizer.safetensors" and ".step-3." in str(path):

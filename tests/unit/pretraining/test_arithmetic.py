@@ -96,7 +96,7 @@ def test_weights_are_counted_but_for_biases_positions_and_heads(family: Any, siz
 def test_sizes_are_transformers_defaults_and_that_of_berts_paper() -> None:
     """The defaults are those of BERT-base and ALBERT-xxlarge. Devlin et al. (2019), section 3: L=24, H=1024,
     A=16, a feed-forward size of 4H."""
-    large = {"num_hidden_layers": 24, "hidden_size": 1024, "num_attention_heads": 16}
+    large: dict[str, Any] = {"num_hidden_layers": 24, "hidden_size": 1024, "num_attention_heads": 16}
     configs = [BertConfig(), BertConfig(**large, intermediate_size=4096), AlbertConfig()]
     for (name, size), config in zip(SIZES.items(), configs, strict=True):
         made = make_config(size, config.vocab_size, SPECIAL)

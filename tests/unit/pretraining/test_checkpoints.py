@@ -1,7 +1,6 @@
 """Checkpoints: damage is noticed and named, and saves are written while the training goes on."""
 
 import json
-import os
 import shutil
 import signal
 import subprocess
@@ -12,13 +11,14 @@ from typing import Any
 import pytest
 from safetensors.torch import load_file, save_file
 
-from pubmill.errors import PubmillError, StopRequestedError
+from pubmill.errors import PubmillError
 from pubmill.pretraining import checkpoints
 from pubmill.pretraining.checkpoints import BackgroundSaves, Snapshot, partials, verified, write_partial
 from pubmill.pretraining.engine import Pretraining
 from pubmill.storage.files import read_json, sealed, sha256, write_json
 from pubmill.storage.result_paths import CHECKPOINT_FILES
 from tests.unit.pretraining.test_distributed import disturbed
+from tests.unit.pretraining.toy_interrupts import interrupted
 from tests.unit.pretraining.toy_pretraining import RECIPE, log, losses, pretrain, weights
 from tests.waiting import patience
 
@@ -64,19 +64,10 @@ def broadcast(path: Path) -> None:
 @pytest.fixture(scope="module")
 def two_saves(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What is left of a segment that was ended at step 10, after its saves at each step before."""
-    output = tmp_path_factory.mktemp("two") / "step-12"
-    update = Pretraining.update
-
-    def stop(self: Pretraining, step: int) -> dict[str, float]:
-        if step + 1 == 10:
-            os.kill(os.getpid(), signal.SIGTERM)
-        return update(self, step)
-
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(StopRequestedError):
-        patch.setattr(Pretraining, "update", stop)
-        pretrain(data, output, STEPS, save_minutes=0)
-    assert {path.name for path in (output.parent / ".step-12.partial").iterdir()} == {"step-9", "step-10"}
-    return output.parent
+    folder = tmp_path_factory.mktemp("two")
+    saved = interrupted(data, folder / "step-12", STEPS, at=10, save_minutes=0)
+    assert {path.name for path in saved.parent.iterdir()} == {"step-9", "step-10"}
+    return folder
 
 
 @pytest.mark.parametrize(

@@ -17,14 +17,14 @@ import numpy as np
 import pytest
 import torch
 
-from pubmill.errors import PubmillError, StopRequestedError
+from pubmill.errors import PubmillError
 from pubmill.pretraining import segments
-from pubmill.pretraining.checkpoints import partial_folder
 from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.recipes.reading import as_values
 from pubmill.storage.files import locked, sealed, sha256, write_json
 from pubmill.vocabs.wordpiece import make_tokenizer, save
+from tests.unit.pretraining.toy_interrupts import interrupted
 from tests.unit.pretraining.toy_pretraining import PIECES, RECIPE, losses, make_data, pretrain, state, weights
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -96,22 +96,6 @@ def test_asked_to_stop_with_nobody_listening_it_saves_itself(
     assert end_after_a_save(process, tmp_path, signal.SIGTERM) == 128 + signal.SIGTERM
     output = pretrain(data, tmp_path / "step-120", 120, recipe=LONG)
     assert weights(output) == weights(undisturbed)
-
-
-def interrupted(data: Path, output: Path, to: int, at: int, how: signal.Signals = signal.SIGTERM) -> Path:
-    """Ask a segment to stop while it is doing step `at`; return its save."""
-    update = Pretraining.update
-
-    def stop(self: Pretraining, step: int) -> dict[str, float]:
-        if step + 1 == at:
-            os.kill(os.getpid(), how)
-        return update(self, step)
-
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(StopRequestedError) as ended:
-        patch.setattr(Pretraining, "update", stop)
-        pretrain(data, output, to)
-    assert ended.value.number == how
-    return partial_folder(output) / f"step-{at}"
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])

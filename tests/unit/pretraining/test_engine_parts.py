@@ -11,9 +11,10 @@ import torch
 from pubmill.errors import PubmillError
 from pubmill.pretraining import batch_preparation, engine
 from pubmill.pretraining.batch_preparation import tokens_at_once
-from pubmill.pretraining.engine import Computation, seed_torch
+from pubmill.pretraining.engine import seed_torch
 from pubmill.pretraining.instances import Instances
 from pubmill.pretraining.packed_tokens import PackedTokens
+from tests.unit.pretraining.toy_interrupts import lack_memory
 from tests.unit.pretraining.toy_pretraining import RECIPE, begun, changed
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)
@@ -80,19 +81,6 @@ def test_judging_leaves_training_as_it_was(data: Path) -> None:
     assert plain.update(1) == judged.update(1)
 
 
-def failing(monkeypatch: pytest.MonkeyPatch, *numbers: int) -> None:
-    """Let the micro-batches with these numbers, counted from 1, need too much memory."""
-    process, count = Computation.process, [0]
-
-    def processing(self: Computation, *given: Any) -> Any:
-        count[0] += 1
-        if count[0] in numbers:
-            raise torch.OutOfMemoryError
-        return process(self, *given)
-
-    monkeypatch.setattr(Computation, "process", processing)
-
-
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_a_step_that_needs_too_much_memory_is_repeated_in_smaller_pieces(
     data: Path, monkeypatch: pytest.MonkeyPatch, number: int, capsys: pytest.CaptureFixture[str]
@@ -100,7 +88,7 @@ def test_a_step_that_needs_too_much_memory_is_repeated_in_smaller_pieces(
     """Whichever of its pieces fails, nothing of the first attempt is counted."""
     monkeypatch.setitem(batch_preparation.TOKENS_AT_ONCE, "cpu", 3 * RECIPE.sequence_length)
     expected = begun(data, EXACT).update(0)
-    failing(monkeypatch, number)
+    lack_memory(monkeypatch, lambda count, part: count == number)
     made = begun(data, EXACT)
     found = made.update(0)
     assert found == pytest.approx(expected | {"padded": found["padded"]}, rel=1e-5)
@@ -113,7 +101,7 @@ def test_a_single_sequence_that_needs_too_much_memory_is_an_error(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(batch_preparation.TOKENS_AT_ONCE, "cpu", RECIPE.sequence_length)
-    failing(monkeypatch, 1)
+    lack_memory(monkeypatch, lambda count, part: count == 1)
     with pytest.raises(PubmillError, match="memory for 1 sequences of 24 tokens at once; set recompute_act"):
         begun(data, EXACT).update(0)
 

@@ -69,7 +69,7 @@ def test_a_chunk_ends_at_a_sentence_unless_the_sentence_is_too_long() -> None:
 def instances(
     corpus: Any, pairs: str, batch_size: int = 8, seed: int = 3, length: int = 24, sequences: str = "document"
 ) -> Instances:
-    sizes = {"sequence_length": length, "batch_size": batch_size, "seed": seed}
+    sizes: dict[str, Any] = {"sequence_length": length, "batch_size": batch_size, "seed": seed}
     objective = {"pairs": pairs, "sequences": sequences}
     return Instances(corpus, changed(objective=objective, architecture={"max_positions": 512}, **sizes))
 

@@ -20,11 +20,11 @@ from pubmill.pretraining.instances import UNLABELLED
 from pubmill.pretraining.learners import Learner, ReplacedTokenDetection, divergence, sample
 from pubmill.recipes import Adversarial, Distillation, Objective, PretrainingRecipe
 from pubmill.recipes.objectives import OBJECTIVES, ObjectiveKind, Pass, Term, kind_of, terms_of
+from tests.unit.pretraining.toy_interrupts import WEEKLY
 from tests.unit.pretraining.toy_objectives import DISTILLED, ELECTRA, RECIPES, learner, make_teacher, part_of
 from tests.unit.pretraining.toy_pretraining import (
     RECIPE,
     SPECIAL,
-    WEEKLY,
     changed,
     log,
     losses,

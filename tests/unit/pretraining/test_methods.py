@@ -10,7 +10,7 @@ import torch
 
 from pubmill.pretraining import batch_preparation, learners, methods, segments, unpadded
 from pubmill.pretraining.distributed import World
-from pubmill.pretraining.engine import Computation, Pretraining
+from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.methods import (
     COMPILED,
     FLASH_3,
@@ -24,6 +24,7 @@ from pubmill.pretraining.methods import (
 from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.recipes import PretrainingRecipe
 from tests.unit.pretraining import flash_reference
+from tests.unit.pretraining.toy_interrupts import lack_memory
 from tests.unit.pretraining.toy_objectives import RECIPES
 from tests.unit.pretraining.toy_pretraining import RECIPE, begun, changed, losses, pretrain, weights
 
@@ -132,15 +133,7 @@ def test_out_of_memory_halves_the_tokens(data: Path, monkeypatch: pytest.MonkeyP
     recipe = changed(RECIPE, **PLAINLY)
     flash_reference.use(monkeypatch, EXACT)
     _, expected = work(data, recipe)
-    add, sizes = Computation.process, list[int]()
-
-    def adding(self: Computation, part: Any, *rest: Any, **named: Any) -> Any:
-        sizes.append(part.ids.numel())
-        if sizes[-1] > 30 and len(sizes) > 2:
-            raise torch.OutOfMemoryError
-        return add(self, part, *rest, **named)
-
-    monkeypatch.setattr(Computation, "process", adding)
+    sizes = lack_memory(monkeypatch, lambda count, part: part.ids.numel() > 30 and count > 2)
     made, found = work(data, recipe)
     assert made.batches.at_once == 1 and sizes[0] > 30 and sizes[-1] == RECIPE.sequence_length + 1
     assert found == pytest.approx(expected, rel=1e-4)

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
 from pubmill.errors import StopRequestedError
 from pubmill.pretraining import batch_preparation
 from pubmill.pretraining.engine import Computation
 from pubmill.pretraining.micro_batches import Part
+from tests.unit.pretraining.toy_interrupts import lack_memory
 from tests.unit.pretraining.toy_pretraining import RECIPE, losses, pretrain, weights
 
 TO = 6
@@ -60,15 +60,8 @@ def test_micro_batches_that_were_small_from_the_start_give_the_same_bytes(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also with dropout: the step that is done again draws its random numbers from the start."""
-    process = Computation.process
-
-    def processing(self: Computation, part: Part, *rest: Any) -> Any:
-        if len(part.ids) > 1:
-            raise torch.OutOfMemoryError("CUDA out of memory")
-        return process(self, part, *rest)
-
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Computation, "process", processing)
+        lack_memory(patch, lambda count, part: len(part.ids) > 1)
         halved = pretrain(data, tmp_path / "halved", TO)
     monkeypatch.setitem(batch_preparation.TOKENS_AT_ONCE, "cpu", RECIPE.sequence_length)
     small = pretrain(data, tmp_path / "small", TO)

@@ -11,6 +11,8 @@ import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -25,12 +27,12 @@ from pubmill.errors import PubmillError
 from pubmill.examples.sentences import FOLDER, SentenceSplitter, read_punkt
 from pubmill.examples.vocab_tokenizers import load_tokenizer
 from pubmill.pretraining.packed_tokens import FILES, HELD_OUT, SPECIAL, PackedTokens, TokenShard
-from pubmill.pretraining.packing import is_held_out, pack
+from pubmill.pretraining.packing import is_held_out, pack, pack_documents
 from pubmill.recipes.pretraining import PackingRecipe
 from pubmill.vocabs.merges import learn_pieces
 from pubmill.vocabs.wordpiece import SPECIAL as TOKENS
 from pubmill.vocabs.wordpiece import make_tokenizer, save
-from tests.unit.toy_shards import document, make_shard, write_packed
+from tests.unit.toy_shards import document, write_packed
 
 SPECIAL_IDS = {name: number for number, name in enumerate(SPECIAL)}
 TABLES = {
@@ -96,12 +98,17 @@ def test_what_is_written_is_read(
     tmp_path_factory: pytest.TempPathFactory, shards: list[list[list[list[int]]]], vocab_size: int
 ) -> None:
     folder = tmp_path_factory.mktemp("packed") / "tokens"
-    index = write_packed(folder, (make_shard(shard, vocab_size) for shard in shards), vocab_size, SPECIAL_IDS)
+    dtype = np.dtype(np.uint16 if vocab_size <= 2**16 else np.uint32)
+    encoder: Any = SimpleNamespace(dtype=dtype, encode=lambda ids: np.array(ids, dtype).tobytes())
+    texts: Any = shards
+    index = write_packed(
+        folder, (pack_documents(shard, list, encoder) for shard in texts), vocab_size, SPECIAL_IDS
+    )
     packed, every = PackedTokens(folder), [document for shard in shards for document in shard]
     packed.verify()
     expected = [[sentence for sentence in document if sentence] for document in every if any(document)]
     assert [document(packed, number) for number in range(packed.n_documents)] == expected
-    assert packed.ids.dtype == (np.uint16 if vocab_size <= 2**16 else np.uint32)
+    assert packed.ids.dtype == dtype
     assert packed.special == SPECIAL_IDS and packed.vocab_size == vocab_size
     assert index["empty_documents"] == len(every) - len(expected)
     assert index["empty_sentences"] == sum(not sentence for document in every for sentence in document)

@@ -56,23 +56,22 @@ def test_no_save_is_replaced_while_the_loss_is_suspicious(
     assert saves == []
 
 
+@pytest.mark.parametrize(("last", "saved"), [(0, []), (2, [2])])
 def test_a_stop_before_the_first_step_saves_nothing_and_one_later_does(
-    data: Path, tmp_path: Path, saves: list[int], monkeypatch: pytest.MonkeyPatch, capsys: Any
+    last: int, saved: list[int], data: Path, tmp_path: Path, saves: list[int], monkeypatch: Any, capsys: Any
 ) -> None:
     update = Pretraining.update
-    for last in (0, 2):
 
-        def stop(self: Pretraining, step: int, last: int = last) -> dict[str, float]:
-            if step == last:
-                raise StopRequestedError
-            return update(self, step)
+    def stop(self: Pretraining, step: int) -> dict[str, float]:
+        if step == last:
+            raise StopRequestedError
+        return update(self, step)
 
-        monkeypatch.setattr(Pretraining, "update", stop)
-        with pytest.raises(StopRequestedError) as caught:
-            pretrain(data, tmp_path / "step-4", 4)
-        assert caught.value.number == 15  # SIGTERM
-        assert ("asked to stop before another step" in capsys.readouterr().err) == (last == 0)
-    assert saves == [2]
+    monkeypatch.setattr(Pretraining, "update", stop)
+    with pytest.raises(StopRequestedError) as caught:
+        pretrain(data, tmp_path / "step-4", 4)
+    assert saves == saved and caught.value.number == 15  # SIGTERM
+    assert ("asked to stop before another step" in capsys.readouterr().err) == (last == 0)
 
 
 @pytest.mark.parametrize(("steps", "logged"), [(10, [2, 4, 6, 8, 10]), (9, [2, 4, 6, 8, 9]), (3, [1, 2, 3])])

@@ -14,7 +14,7 @@ from pubmill.pretraining.instances import UNLABELLED
 from pubmill.pretraining.unpadded import Projection, SeededDropout, SequenceBounds, draw_seeds, keep_mask
 from tests.unit.pretraining.flash_reference import attention, use_own_cache
 from tests.unit.pretraining.test_forward import FAMILIES, PRESENT, ROWS, build, inputs, same
-from tests.unit.pretraining.toy_pretraining import WEEKLY
+from tests.unit.pretraining.toy_interrupts import WEEKLY
 
 BOUNDS = torch.tensor([0, 12, 21, 28, 31], dtype=torch.int32)  # the last three positions are padding
 FLAT_ROWS = torch.tensor([0, 12, 21, 3, 15, 27])

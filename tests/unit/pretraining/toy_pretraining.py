@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
 import torch
 
 from pubmill.pretraining import segments
@@ -25,7 +24,6 @@ PIECES = [
     *(f"w{n}" for n in range(20)),
     *(f"##c{n}" for n in range(5)),
 ]
-WEEKLY = (pytest.mark.long, pytest.mark.weekly)
 RECIPE = PretrainingRecipe(
     architecture=Architecture(
         family="bert", layers=2, hidden_size=16, attention_heads=2, intermediate_size=32, max_positions=32
