@@ -85,7 +85,7 @@ test-all: world $(if $(ROOM),,numeric)
 # Trainings that must only learn, repeat their bits, or go on are left out: they take long and compare no rounding.
 UNROUNDED = it_learns or is_learnt or setting_learns or learns_a_relation or bit or bytes or segments or trains_and_resumes \
 	or same_as_the_library or gone_on_with or begun_with or kept_beside or phases_keep or middle_on or loss_that_rises \
-	or process_alone or tensorboard or held_out_documents
+	or tensorboard
 numeric: world
 	ATEN_CPU_CAPABILITY=default ONEDNN_MAX_CPU_ISA=AVX2 $(PYTEST) -m "not long" \
 		-k "not ($(UNROUNDED))" \

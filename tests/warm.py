@@ -40,7 +40,8 @@ TRAINING = ("torch", "torch._dynamo", "transformers.modeling_utils")
 LIBRARIES = {
     **dict.fromkeys(("planner", "snakemake"), ("snakemake.api", "snakemake.cli", *DATA)),
     **dict.fromkeys(
-        ("export_model", "finetune", "gpu_runs", "predict", "pretrain", "short_of_memory"), TRAINING
+        ("disturbed", "export_model", "finetune", "gpu_runs", "predict", "pretrain", "short_of_memory"),
+        TRAINING,
     ),
 }
 """Libraries that are imported before the first fork for a program; `DATA` before that for any other."""

@@ -130,31 +130,23 @@ def load_model(
             dtype=torch.float32,
             **dropout,
         )
-    check_config(folder, model.config, make_config(architecture, vocab_size, special))
+    wanted = make_config(architecture, vocab_size, special)
+    for name in COMPARED:
+        found, expected = getattr(model.config, name, None), getattr(wanted, name, None)
+        if found != expected:
+            raise PubmillError(
+                f"{folder} cannot be trained further by this recipe: its {name} is {found}, the "
+                f"recipe and the vocabulary need {expected}"
+            )
     if modern:
         set_dropout(model, architecture.dropout)
     model.config.architectures = [made.__name__]
     return model
 
 
-def check_config(folder: Path, loaded: Any, wanted: Any) -> None:
-    """Raise a `PubmillError` if a loaded model differs from the recipe's in a setting of `COMPARED`."""
-    for name in COMPARED:
-        found, expected = getattr(loaded, name, None), getattr(wanted, name, None)
-        if found != expected:
-            raise PubmillError(
-                f"{folder} cannot be trained further by this recipe: its {name} is {found}, the "
-                f"recipe and the vocabulary need {expected}"
-            )
-
-
 def build_generator(generator: Generator, discriminator: Any, seed: int) -> ElectraForMaskedLM:
     """Return ELECTRA's generator, which shares the discriminator's embeddings (Clark et al. 2020, 3.2)."""
-    smaller = {
-        "hidden_size": generator.hidden_size,
-        "num_attention_heads": generator.attention_heads,
-        "intermediate_size": generator.intermediate_size,
-    }
+    smaller = {name: getattr(generator, own) for name, own in SIZES.items() if own != "layers"}
     config = transformers.ElectraConfig(**(discriminator.config.to_dict() | smaller))
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

@@ -7,13 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from pubmill.recipes.recipe_types import Kind, Precision, StrictRecipe
+from pubmill.recipes.recipe_types import Kind, Positive, PositiveFloat, Precision, Share, Size, StrictRecipe
 
 _OVERLAP = re.compile(r"[^{}]*(\{\}[^{}]*\{\}[^{}]*)?")
-Size = Annotated[int, Field(ge=0)]
-Positive = Annotated[int, Field(gt=0)]
-PositiveFloat = Annotated[float, Field(gt=0)]
-Share = Annotated[float, Field(ge=0, lt=1)]
 
 
 class Dummies(StrictRecipe):

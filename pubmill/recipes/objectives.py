@@ -6,13 +6,16 @@ modelling, which is the objective of a recipe without such a field.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple, get_args, get_type_hints
+from typing import Annotated, ClassVar, Literal, NamedTuple, get_args, get_type_hints
 
-from pubmill.recipes.recipe_types import StrictRecipe
+from pydantic import Field
+
+from pubmill.recipes.recipe_types import Positive, StrictRecipe
 
 PAIRS = {"next-sentence": "nsp", "sentence-order": "sop"}
 """Kind of pairs with labels, which need a head -> the name of their loss term."""
 Per = Literal["masked", "pairs", "tokens", "causal"]
+MaskingRate = Annotated[float, Field(gt=0, lt=1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +178,7 @@ class Causal(ObjectiveKind):
     - `share`: share of a step's sequences that are read from left to right; 1: all.
     """
 
-    share: float = 1.0
+    share: Annotated[float, Field(gt=0, le=1)] = 1.0
 
     learner = "pubmill.pretraining.learners:CausalLearner"
 
@@ -217,9 +220,9 @@ class Objective(StrictRecipe):
     """
 
     masking: Literal["whole-word", "subword", "n-gram", "independent"]
-    masking_rate: float = 0.15
-    final_masking_rate: float | None = None
-    longest_ngram: int = 3
+    masking_rate: MaskingRate = 0.15
+    final_masking_rate: MaskingRate | None = None
+    longest_ngram: Positive = 3
     replaced_by_mask: float = 0.8
     replaced_at_random: float = 0.1
     sequences: Literal["document", "full"] = "document"

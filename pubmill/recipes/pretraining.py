@@ -4,7 +4,7 @@ from typing import Literal
 
 from pubmill.optimisers import OPTIMISERS
 from pubmill.recipes.objectives import OBJECTIVES, Objective
-from pubmill.recipes.recipe_types import Precision, StrictRecipe
+from pubmill.recipes.recipe_types import Positive, PositiveFloat, Precision, StrictRecipe
 
 Family = Literal["bert", "roberta", "electra", "albert", "megatron-bert", "modernbert"]
 
@@ -53,9 +53,9 @@ class Architecture(StrictRecipe):
     """
 
     family: Family
-    layers: int
-    hidden_size: int
-    attention_heads: int
+    layers: Positive
+    hidden_size: Positive
+    attention_heads: Positive
     intermediate_size: int
     embedding_size: int | None = None
     max_positions: int = 512
@@ -90,7 +90,7 @@ class Optimisation(StrictRecipe):
     """
 
     optimiser: str = "adamw"
-    learning_rate: float
+    learning_rate: PositiveFloat
     warmup: float = 0.1
     beta1: float = 0.9
     beta2: float = 0.999
@@ -132,17 +132,16 @@ class PretrainingRecipe(StrictRecipe):
     architecture: Architecture
     objective: Objective
     optimisation: Optimisation
-    sequence_length: int
-    batch_size: int
-    steps: int
+    sequence_length: Positive
+    batch_size: Positive
+    steps: Positive
     seed: int = 1
     precision: Precision = "auto"
     recompute_activations: bool = False
     shard_optimiser: bool = False
 
     def __post_init__(self) -> None:
-        faults = [*_contradictions(self.architecture, self.objective), *_out_of_range(self)]
-        if faults:
+        if faults := _contradictions(self):
             raise ValueError("; ".join(faults))
 
 
@@ -158,13 +157,15 @@ MEMORY_ONLY = ("recompute_activations", "shard_optimiser")
 """Keys of a PretrainingRecipe that affect memory only, not the result."""
 
 
-def _contradictions(architecture: Architecture, objective: Objective) -> list[str]:
+def _contradictions(recipe: PretrainingRecipe) -> list[str]:
     """Report settings that contradict each other or that the family does not support."""
-    family, pairs, *names, last = architecture.family, objective.pairs, *OBJECTIVES
+    architecture, objective, *names, last = recipe.architecture, recipe.objective, *OBJECTIVES
+    family, pairs, causal = architecture.family, objective.pairs, objective.causal
     extras = [getattr(objective, name) for name in OBJECTIVES]
+    length, longest = recipe.sequence_length, architecture.max_positions
     hidden, heads = architecture.hidden_size, architecture.attention_heads
     masked, replaced = objective.replaced_by_mask, objective.replaced_at_random
-    are_shares = 0 <= masked <= masked + replaced <= 1
+    are_shares, mixed = 0 <= masked <= masked + replaced <= 1, causal is not None and causal.share < 1
     wrong = {
         "family electra needs objective.generator, and only it has one": (family == "electra")
         != (objective.generator is not None),
@@ -175,41 +176,19 @@ def _contradictions(architecture: Architecture, objective: Objective) -> list[st
         and pairs not in ("unlabelled", "none"),
         "family albert has no next-sentence head; pairs can be sentence-order": family == "albert"
         and pairs == "next-sentence",
-        "masking independent needs causal.share 1: no token before the first one predicts it": bool(
-            objective.masking == "independent" and objective.causal and objective.causal.share < 1
-        ),
-        "causal needs family modernbert": objective.causal is not None and family != "modernbert",
+        "masking independent needs causal.share 1: no token before the first one predicts it": mixed
+        and objective.masking == "independent",
+        "causal.share below 1 needs a batch_size above 1: a step has sequences of both kinds": mixed
+        and recipe.batch_size == 1,
+        "causal needs family modernbert": causal is not None and family != "modernbert",
         "rotary is for modernbert": architecture.rotary != ROTARY and family != "modernbert",
         "scaled_initialisation is for megatron-bert": architecture.scaled_initialisation
         and family != "megatron-bert",
         "sequences full needs pairs: none": objective.sequences == "full" and pairs != "none",
         f"embedding_size is for electra and albert, not for {family}": architecture.embedding_size is not None
         and family not in ("electra", "albert"),
-        f"hidden_size {hidden} is not a multiple of attention_heads {heads}": hidden % max(1, heads) > 0,
+        f"hidden_size {hidden} is not a multiple of attention_heads {heads}": hidden % heads > 0,
         "replaced_by_mask and replaced_at_random are shares, together at most 1": not are_shares,
+        f"sequence_length {length} exceeds max_positions {longest}": length > longest,
     }
     return [fault for fault, present in wrong.items() if present]
-
-
-def _out_of_range(recipe: PretrainingRecipe) -> list[str]:
-    architecture, objective = recipe.architecture, recipe.objective
-    counts = {
-        **{name: getattr(architecture, name) for name in ("layers", "hidden_size", "attention_heads")},
-        **{name: getattr(recipe, name) for name in ("sequence_length", "batch_size", "steps")},
-        "learning_rate": recipe.optimisation.learning_rate,
-        "longest_ngram": objective.longest_ngram,
-    }
-    faults = [f"{name} must be above 0, found {value}" for name, value in counts.items() if value <= 0]
-    for name in ("masking_rate", "final_masking_rate"):
-        rate = getattr(objective, name)
-        if rate is not None and not 0 < rate < 1:
-            faults.append(f"{name} must be between 0 and 1, found {rate}")
-    share = objective.causal.share if objective.causal else 1.0
-    if not 0 < share <= 1:
-        faults.append(f"causal.share must be above 0 and at most 1, found {share}")
-    elif share < 1 and recipe.batch_size == 1:
-        faults.append("causal.share below 1 needs a batch_size above 1: a step has sequences of both kinds")
-    length, longest = recipe.sequence_length, architecture.max_positions
-    if length > longest:
-        faults.append(f"sequence_length {length} exceeds max_positions {longest}")
-    return faults

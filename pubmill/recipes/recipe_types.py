@@ -12,6 +12,10 @@ Kind = Literal["tokens", "sequence", "multilabel", "regression", "span", "relati
 """Kinds of examples (`pubmill.examples.kinds`)."""
 Name = Annotated[str, Field(pattern=f"^{names.SPEC}$")]
 """Name of a spec."""
+Size = Annotated[int, Field(ge=0)]
+Positive = Annotated[int, Field(gt=0)]
+PositiveFloat = Annotated[float, Field(gt=0)]
+Share = Annotated[float, Field(ge=0, lt=1)]
 LocalKey = Annotated[str, Field(pattern=f"^{names.KEY}$")]
 """Key of a folder in `local_files`."""
 

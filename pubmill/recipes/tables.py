@@ -7,7 +7,9 @@ Headings, columns and rows are also part of the finished tables (`pubmill.tables
 from collections.abc import Mapping
 from dataclasses import field, fields
 from statistics import fmean
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import Field
 
 from pubmill.recipes.recipe_types import StrictRecipe
 
@@ -208,12 +210,10 @@ class Margin(StrictRecipe):
     - `why`: the reason for it.
     """
 
-    points: float
+    points: Annotated[float, Field(gt=0, lt=100)]
     why: str
 
     def __post_init__(self) -> None:
-        if not 0 < self.points < 100:
-            raise ValueError(f"points must be above 0 and below 100, found {self.points:g}")
         if not self.why:
             raise ValueError("a margin needs a reason (`why`)")
 
@@ -226,15 +226,9 @@ class EquivalenceRule(StrictRecipe):
     `default`; in a table by row and composite.
     """
 
-    alpha: float
-    power: float
+    alpha: Annotated[float, Field(gt=0, lt=0.5)]
+    power: Annotated[float, Field(gt=0.5, lt=1)]
     margins: dict[str, Margin]
-
-    def __post_init__(self) -> None:
-        if not 0 < self.alpha < 0.5:
-            raise ValueError(f"alpha must be above 0 and below 0.5, found {self.alpha:g}")
-        if not 0.5 < self.power < 1:
-            raise ValueError(f"power must be above 0.5 and below 1, found {self.power:g}")
 
 
 class Equivalence(EquivalenceRule):

@@ -1,10 +1,20 @@
 """Fixtures that many tests of pretraining need, and that none of them changes."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from pubmill.hardware import torch_setup
 from tests.unit.pretraining.toy_pretraining import make_data, pretrain
+
+
+@pytest.fixture(scope="session", autouse=True)
+def small_products() -> Iterator[None]:
+    """Let a segment measure the processor's rate by products of small matrices, which take no time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(torch_setup.MEASURED, "cpu", 64)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -8,18 +8,10 @@ import pytest
 from transformers import AlbertConfig, BertConfig
 
 from pubmill.optimisers import orthogonal_operations
-from pubmill.pretraining.architectures import build_model
-from pubmill.pretraining.arithmetic import (
-    BASE,
-    LARGE,
-    SIZES,
-    XXLARGE,
-    operations_of_step,
-    parameters,
-    shape_of,
-)
+from pubmill.pretraining.architectures import build_model, make_config
+from pubmill.pretraining.arithmetic import SIZES, operations_of_step, parameters, shape_of
 from pubmill.pretraining.engine import build_learner, build_optimiser, flops_of_step, update_operations
-from pubmill.recipes import Architecture, Distillation, Objective, PretrainingRecipe, RotaryAttention
+from pubmill.recipes import Distillation, Objective, RotaryAttention
 from tests.unit.pretraining.toy_objectives import MODERN, RECIPES
 from tests.unit.pretraining.toy_pretraining import RECIPE, SPECIAL, changed
 
@@ -27,19 +19,17 @@ PIECES = 101
 TEACHER = replace(RECIPE.architecture, layers=3, hidden_size=24)
 
 
-@pytest.mark.parametrize("name", [name for name in RECIPES if name not in ("recomputed", "a rising rate")])
+MUON = changed(optimisation={"optimiser": "muon"})
+PLANNED = {
+    **{name: recipe for name, recipe in RECIPES.items() if name not in ("recomputed", "a rising rate")},
+    "Muon with pairs": MUON,
+    "Muon without pairs": changed(MUON, objective={"pairs": "none"}),
+}
+
+
+@pytest.mark.parametrize("name", PLANNED)
 def test_a_planned_step_costs_what_the_engine_counts(name: str) -> None:
-    _compare(RECIPES[name], {"causal": 1.0, "both": 0.25}.get(name, 0.0))
-
-
-def test_a_planned_step_of_muon_costs_what_the_engine_counts_also_with_pairs() -> None:
-    muon = changed(optimisation={"optimiser": "muon"})
-    assert muon.objective.pairs == "next-sentence"
-    _compare(muon, 0.0)
-    _compare(changed(muon, objective={"pairs": "none"}), 0.0)
-
-
-def _compare(recipe: PretrainingRecipe, ahead: float) -> None:
+    recipe, ahead = PLANNED[name], {"causal": 1.0, "both": 0.25}.get(name, 0.0)
     tokens = recipe.batch_size * recipe.sequence_length
     learner = build_learner(recipe, PIECES, SPECIAL, None, None)
     predicted = tokens * (ahead + (1 - ahead) * recipe.objective.masking_rate)
@@ -89,24 +79,11 @@ def test_a_teacher_goes_forward_only(positions: Any, tmp_path: Path) -> None:
         assert counted == pytest.approx(alone + theirs / 3)
 
 
-@pytest.mark.parametrize(
-    ("family", "embedding_size"),
-    [
-        ("bert", None),
-        ("electra", None),
-        ("electra", 8),
-        ("albert", None),
-        ("albert", 8),
-        ("modernbert", None),
-    ],
-)
-def test_weights_are_counted_but_for_biases_positions_and_heads(
-    family: Any, embedding_size: int | None
-) -> None:
-    made = Architecture(
-        family=family, embedding_size=embedding_size, layers=3, hidden_size=16, attention_heads=2,
-        intermediate_size=40,
-    )  # fmt: skip
+@pytest.mark.parametrize("size", [None, 8])
+@pytest.mark.parametrize("family", ["bert", "electra", "albert", "modernbert"])
+def test_weights_are_counted_but_for_biases_positions_and_heads(family: Any, size: int | None) -> None:
+    size = size if family in ("electra", "albert") else None
+    made = replace(RECIPE.architecture, family=family, embedding_size=size, layers=3, intermediate_size=40)
     model: Any = build_model(made, Objective(masking="subword", pairs="none"), PIECES, SPECIAL, 1)
     matrices = {
         name: weight.numel()
@@ -116,21 +93,13 @@ def test_weights_are_counted_but_for_biases_positions_and_heads(
     assert parameters(shape_of(made, PIECES)) == sum(matrices.values())
 
 
-@pytest.mark.parametrize(("size", "config"), [(BASE, BertConfig()), (XXLARGE, AlbertConfig())])
-def test_sizes_are_transformers_defaults(size: Architecture, config: Any) -> None:
-    """Which are BERT-base's, and ALBERT-xxlarge's."""
-    assert (size.layers, size.hidden_size, size.attention_heads, size.intermediate_size) == (
-        config.num_hidden_layers,
-        config.hidden_size,
-        config.num_attention_heads,
-        config.intermediate_size,
-    )
-    assert size.embedding_size == getattr(config, "embedding_size", None)
-
-
-def test_the_large_size_is_that_of_berts_paper() -> None:
-    """Devlin et al. (2019), section 3: L=24, H=1024, A=16, a feed-forward size of 4H."""
-    assert (LARGE.layers, LARGE.hidden_size, LARGE.attention_heads) == (24, 1024, 16)
-    assert LARGE.intermediate_size == 4 * LARGE.hidden_size
-    assert parameters(shape_of(LARGE, 30_522)) == 30_522 * 1024 + 24 * 12 * 1024**2
-    assert list(SIZES.values()) == [BASE, LARGE, XXLARGE]
+def test_sizes_are_transformers_defaults_and_that_of_berts_paper() -> None:
+    """The defaults are those of BERT-base and ALBERT-xxlarge. Devlin et al. (2019), section 3: L=24, H=1024,
+    A=16, a feed-forward size of 4H."""
+    large: dict[str, Any] = {"num_hidden_layers": 24, "hidden_size": 1024, "num_attention_heads": 16}
+    configs = [BertConfig(), BertConfig(**large, intermediate_size=4096), AlbertConfig()]
+    for (name, size), config in zip(SIZES.items(), configs, strict=True):
+        made = make_config(size, config.vocab_size, SPECIAL)
+        for key in (*large, "intermediate_size", "embedding_size"):
+            assert getattr(made, key, None) == getattr(config, key, None), (name, key)
+    assert parameters(shape_of(SIZES["large"], 30_522)) == 30_522 * 1024 + 24 * 12 * 1024**2

@@ -1,37 +1,40 @@
-"""Checkpoints: two of a running segment, and what is damaged in one is noticed and named."""
+"""Checkpoints: damage is noticed and named, and saves are written while the training goes on."""
 
 import json
-import os
 import shutil
 import signal
+import subprocess
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 from safetensors.torch import load_file, save_file
 
-from pubmill.errors import PubmillError, StopRequestedError
+from pubmill.errors import PubmillError
 from pubmill.pretraining import checkpoints
+from pubmill.pretraining.checkpoints import BackgroundSaves, Snapshot, partials, verified, write_partial
 from pubmill.pretraining.engine import Pretraining
 from pubmill.storage.files import read_json, sealed, sha256, write_json
 from pubmill.storage.result_paths import CHECKPOINT_FILES
-from tests.unit.pretraining.toy_pretraining import losses, pretrain, weights
+from tests.unit.pretraining.test_distributed import disturbed
+from tests.unit.pretraining.toy_interrupts import interrupted
+from tests.unit.pretraining.toy_pretraining import RECIPE, log, losses, pretrain, weights
+from tests.waiting import patience
+
+STEPS = 12
+WEIGHTS = ("model.safetensors", "auxiliary.safetensors", "optimizer.safetensors")
+NAMES = (*WEIGHTS, "log.jsonl", "state.json")
+
+
+@pytest.fixture(scope="module")
+def whole(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return pretrain(data, tmp_path_factory.mktemp("whole") / "step-12", STEPS)
 
 
 def test_each_line_of_the_log_has_its_keys_in_order(whole: Path) -> None:
     lines = [list(json.loads(line)) for line in (whole / "log.jsonl").read_text().splitlines()]
     assert lines and all(line == sorted(line) for line in lines)
-
-
-def test_the_last_two_saves_are_kept(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checkpoints, "remove_partial", lambda output: None)
-    pretrain(data, tmp_path / "step-6", 6, save_minutes=0)
-    assert sorted(path.name for path in (tmp_path / ".step-6.partial").iterdir()) == ["step-4", "step-5"]
-
-
-def cut(path: Path) -> None:
-    content = path.read_bytes()
-    path.write_bytes(content[: len(content) // 2])
 
 
 def flip(path: Path) -> None:
@@ -40,45 +43,31 @@ def flip(path: Path) -> None:
     path.write_bytes(content)
 
 
-def broadcast(path: Path) -> None:
-    """Tensors whose first axis is gone but for one; the digests agree with it, as those of older saves that
-    have none."""
-    tensors = load_file(path)
-    save_file(
-        {name: tensor[:1].clone() if tensor.dim() else tensor for name, tensor in tensors.items()}, path
-    )
-    reseal(path.parent)
-
-
-def reseal(folder: Path, **changes: Any) -> None:
-    """Have a checkpoint's state agree with its files."""
-    value = read_json(folder / "state.json") | changes
-    value["files"] = {name: sha256(folder / name) for name in value["files"]}
-    write_json(folder / "state.json", sealed(value))
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
 
 
 def empty(path: Path) -> None:
     path.write_bytes(b"")
 
 
-NAMES = ("model.safetensors", "auxiliary.safetensors", "optimizer.safetensors", "log.jsonl", "state.json")
+def broadcast(path: Path) -> None:
+    """Tensors whose first axis is gone but for one; the digests agree with it, as those of older saves that
+    have none."""
+    tensors = load_file(path).items()
+    save_file({name: tensor[:1].clone() if tensor.dim() else tensor for name, tensor in tensors}, path)
+    state = read_json(path.parent / "state.json")
+    state["files"] = {name: sha256(path.parent / name) for name in state["files"]}
+    write_json(path.parent / "state.json", sealed(state))
 
 
 @pytest.fixture(scope="module")
 def two_saves(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What is left of a segment that was ended at step 30, after its save at step 29."""
-    output = tmp_path_factory.mktemp("two") / "step-40"
-    update = Pretraining.update
-
-    def stop(self: Pretraining, step: int) -> dict[str, float]:
-        if step + 1 == 30:
-            os.kill(os.getpid(), signal.SIGTERM)
-        return update(self, step)
-
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(StopRequestedError):
-        patch.setattr(Pretraining, "update", stop)
-        pretrain(data, output, 40, save_minutes=0)
-    return output.parent
+    """What is left of a segment that was ended at step 10, after its saves at each step before."""
+    folder = tmp_path_factory.mktemp("two")
+    saved = interrupted(data, folder / "step-12", STEPS, at=10, save_minutes=0)
+    assert {path.name for path in saved.parent.iterdir()} == {"step-9", "step-10"}
+    return folder
 
 
 @pytest.mark.parametrize(
@@ -94,12 +83,12 @@ def test_a_damaged_last_save_is_named_and_the_one_before_is_continued(
     data: Path, whole: Path, two_saves: Path, tmp_path: Path, capsys: Any, name: str, harm: Any
 ) -> None:
     shutil.copytree(two_saves, tmp_path, dirs_exist_ok=True)
-    last = tmp_path / ".step-40.partial" / "step-30"
+    last = tmp_path / ".step-12.partial" / "step-10"
     harm(last / name)
-    output = pretrain(data, tmp_path / "step-40", 40)
+    output = pretrain(data, tmp_path / "step-12", STEPS)
     said = capsys.readouterr().err
     assert str(last) in said and name in said and "the save before it is continued" in said
-    assert "going on from step 29" in said
+    assert "going on from step 9" in said
     assert weights(output) == weights(whole) and losses(output) == losses(whole)
 
 
@@ -107,72 +96,100 @@ def test_where_both_saves_are_damaged_the_segment_begins_anew(
     data: Path, whole: Path, two_saves: Path, tmp_path: Path, capsys: Any
 ) -> None:
     shutil.copytree(two_saves, tmp_path, dirs_exist_ok=True)
-    for number in (29, 30):
-        empty(tmp_path / ".step-40.partial" / f"step-{number}" / "model.safetensors")
-    output = pretrain(data, tmp_path / "step-40", 40)
-    assert weights(output) == weights(whole)
+    for number in (9, 10):
+        empty(tmp_path / ".step-12.partial" / f"step-{number}" / "model.safetensors")
+    assert weights(pretrain(data, tmp_path / "step-12", STEPS)) == weights(whole)
     assert "going on from" not in capsys.readouterr().err
 
 
-@pytest.fixture(scope="module")
-def short(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two steps."""
-    return pretrain(data, tmp_path_factory.mktemp("short") / "step-2", 2)
+def lacks_inputs(path: Path) -> None:
+    state = read_json(path)
+    write_json(path, {name: value for name, value in state.items() if name not in ("inputs", "step")})
+
+
+DAMAGED = r"(:\d+)?( is damaged|: not valid JSON)"
 
 
 @pytest.mark.parametrize(
     ("name", "harm", "fault"),
     [
-        *((name, flip, r"(:\d+)?( is damaged|: not valid JSON)") for name in NAMES),
-        *((name, empty, r"(:\d+)?( is damaged|: not valid JSON)") for name in NAMES),
-        *((name, broadcast, r": .* of shape \[1.*\], expected .* of shape \[") for name in NAMES[::2][:2]),
+        *((name, flip, f"step-12/{name}{DAMAGED}") for name in NAMES),
+        *((name, empty, f"step-12/{name}{DAMAGED}") for name in NAMES),
+        *((name, broadcast, rf"{name}: .* of shape \[1.*, expected .* of shape \[") for name in WEIGHTS[::2]),
+        *((name, Path.unlink, f"step-12 is damaged: it lacks {name}") for name in CHECKPOINT_FILES),
+        ("state.json", lambda path: write_json(path, []), r"state\.json is damaged: it is without average, "),
+        ("state.json", lacks_inputs, r"state\.json is damaged: it is without inputs, step\. "),
     ],
 )
 def test_a_damaged_checkpoint_is_an_error_with_its_name(
-    data: Path, short: Path, tmp_path: Path, name: str, harm: Any, fault: str
+    data: Path, whole: Path, tmp_path: Path, name: str, harm: Any, fault: str
 ) -> None:
-    start = shutil.copytree(short, tmp_path / "step-2")
+    start = shutil.copytree(whole, tmp_path / "step-12")
     harm(start / name)
-    with pytest.raises(PubmillError, match=f"step-2/{name}{fault}"):
-        pretrain(data, tmp_path / "step-4", 4, start)
+    with pytest.raises(PubmillError, match=fault):
+        verified(start)
+        pretrain(data, tmp_path / "step-40", 40, start)
 
 
-def kept(folder: Path, value: Any) -> Path:
-    """A folder with all files of a checkpoint, empty but for its state."""
-    folder.mkdir()
-    for name in CHECKPOINT_FILES:
-        (folder / name).write_bytes(b"")
-    write_json(folder / "state.json", value)
-    return folder
+WRITE = write_partial
 
 
-STANDS: dict[str, Any] = {"recipe": {}, "inputs": {}, "files": {}, **dict.fromkeys(checkpoints.STOOD)}
-
-
-@pytest.mark.parametrize(
-    ("value", "missing", "fault"),
-    [
-        ([], None, r"state\.json is damaged: it is without average, "),
-        ({"recipe": {}, "files": {}} | dict.fromkeys(set(checkpoints.STOOD) - {"step"}), None,
-         r"state\.json is damaged: it is without inputs, step\. "),
-        *((STANDS, name, f"step-1 is damaged: it lacks {name}") for name in CHECKPOINT_FILES),
-    ],
-)  # fmt: skip
-def test_what_a_checkpoint_lacks_is_named(
-    tmp_path: Path, value: Any, missing: str | None, fault: str
+def test_a_save_holds_its_step_while_the_training_goes_on(
+    data: Path, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = kept(tmp_path / "step-1", value)
-    if missing:
-        (folder / missing).unlink()
-    with pytest.raises(checkpoints.DamagedCheckpointError, match=fault):
-        checkpoints.verified(folder)
+    """The first save is written only after two more steps, which change all weights."""
+    went_on, update, threads = threading.Event(), Pretraining.update, list[bool]()
+
+    def updating(self: Pretraining, step: int) -> dict[str, float]:
+        sums = update(self, step)
+        if step == 2:
+            went_on.set()
+        return sums
+
+    def late(output: Path, found: Snapshot) -> None:
+        threads.append(threading.current_thread() is threading.main_thread())
+        assert went_on.wait(patience(60))
+        WRITE(output, found)
+
+    monkeypatch.setattr(Pretraining, "update", updating)
+    monkeypatch.setattr(checkpoints, "write_partial", late)
+    save = BackgroundSaves.save
+    # Due after each step: the second save would wait for the first, which waits for the third step.
+    monkeypatch.setattr(
+        BackgroundSaves, "save", lambda self, *given: save(self, *given) if given[1].step == 1 else None
+    )
+    monkeypatch.setattr("pubmill.pretraining.checkpoints.remove_partial", lambda output: None)
+    output = pretrain(data, tmp_path / "step-12", STEPS, save_minutes=0)
+    assert weights(output) == weights(whole) and threads == [False]
+    [saved] = partials(output)
+    assert weights(saved) == weights(pretrain(data, tmp_path / "step-1", 1))
+    assert log(saved) == [line for line in log(saved) if line["step"] <= 1]
 
 
-def test_saves_are_in_the_order_of_their_numbers(tmp_path: Path) -> None:
-    output = tmp_path / "step-40"
-    for step in (9, 10, 100):
-        (checkpoints.partial_folder(output) / f"step-{step}").mkdir(parents=True)
-    assert [path.name for path in checkpoints.partials(output)] == ["step-100", "step-10", "step-9"]
-    checkpoints.remove_partial(output)
-    checkpoints.remove_partial(output)
-    assert checkpoints.partials(output) == []
+@pytest.mark.long
+def test_killed_while_a_save_is_written_the_one_before_is_continued(
+    data: Path, whole: Path, tmp_path: Path, capsys: Any, python: str
+) -> None:
+    output = tmp_path / "step-12"
+    command = disturbed(python, "killed", data, output, RECIPE)
+    assert subprocess.run(command, timeout=patience(120)).returncode == 128 + signal.SIGKILL
+    assert [path.name for path in partials(output)] == ["step-2", "step-1"]
+    pretrain(data, output, STEPS)
+    assert "going on from step 2" in capsys.readouterr().err
+    assert weights(output) == weights(whole)
+
+
+def test_a_save_that_cannot_be_written_stops_the_run(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(output: Path, found: Snapshot) -> None:
+        if found.state["step"] == 3:
+            raise PubmillError("no space left on the disk")
+        WRITE(output, found)
+
+    monkeypatch.setattr(checkpoints, "write_partial", full)
+    output = tmp_path / "step-12"
+    with pytest.raises(PubmillError, match="no space left"):
+        pretrain(data, output, STEPS, save_minutes=0)
+    assert partials(output)[0].name == "step-2" and not output.exists()
+    assert not any(thread.name.startswith("save") for thread in threading.enumerate())

@@ -1,4 +1,4 @@
-"""Model folders: they load everywhere, equal their checkpoint, and say what they are."""
+"""Model folders: they load everywhere, equal their checkpoint, and their cards say what they are."""
 
 import json
 import os
@@ -53,27 +53,22 @@ def vocab(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def size(vocab: Path) -> int:
-    return len((vocab / "vocab.txt").read_text().splitlines())
+def fresh(vocab: Path, seed: int) -> Any:
+    """A model with a row for each piece of a vocabulary."""
+    size = len((vocab / "vocab.txt").read_text().splitlines())
+    return build_model(Architecture(**SHAPE), Objective(masking="whole-word"), size, IDS, seed)
 
 
 @pytest.fixture
 def checkpoint(tmp_path: Path, vocab: Path) -> Path:
     folder = tmp_path / "step-12345"
-    build_model(Architecture(**SHAPE), Objective(masking="whole-word"), size(vocab), IDS, 7).save_pretrained(
-        folder
-    )
+    fresh(vocab, 7).save_pretrained(folder)
     for name in ("auxiliary.safetensors", "optimizer.safetensors"):
         (folder / name).write_bytes(b"not weights")
     facts = {
-        **dict.fromkeys(STOOD),
-        "step": 12345,
-        "recipe": as_values(recipe("pretraining").pretraining),
-        "loss_end": 1.25,
-        "hardware": {"cpu": "a CPU", "gpus": []},
-        "inputs": {"tokens": "0ddba11"},
-        "packages": {"torch": "2.0"},
-    }
+        **dict.fromkeys(STOOD), "step": 12345, "recipe": as_values(recipe("pretraining").pretraining),
+        "loss_end": 1.25, "hardware": {"cpu": "a CPU"}, "inputs": {"tokens": "0ddba11"},
+    }  # fmt: skip
     (folder / "log.jsonl").write_text('{"step": 1, "loss": 9.5}\n{"step": 12345, "loss": 1.25}\n')
     digests = {path.name: sha256(path) for path in folder.iterdir()}
     write_json(folder / "state.json", facts | {"files": digests})
@@ -109,27 +104,20 @@ def test_exported_weights_are_the_checkpoints(tmp_path: Path, checkpoint: Path, 
 
 
 def test_card_and_configuration_say_what_was_done(tmp_path: Path, checkpoint: Path, vocab: Path) -> None:
-    statistics = {
-        "documents": 1234567, "words": 8, "years": {"1999": 1}, "day": "2026-02-03",
-        "by_source": {"pubmed": {"documents": 1234567, "words": 8}}, "rejected": {"too_short": 3},
-        "recipe": {"corpus": "abstracts", "last_files": {"pubmed": "pubmed26n1335"}},
-    }  # fmt: skip
-    write_json(tmp_path / "stats.json", statistics)
+    corpus = {"corpus": "abstracts", "last_files": {"pubmed": "pubmed26n1335"}}
+    figures = {"day": "2026-02-03", "words": 8, "documents": 1234567}
+    write_json(tmp_path / "stats.json", {"recipe": corpus, "years": {"1999": 1}, **figures})
     made = recipe("pretraining", scale="small")
     export(made, tmp_path / "m", checkpoint=checkpoint, vocab=vocab, statistics=tmp_path / "stats.json")
     card = (tmp_path / "m/README.md").read_text()
     for fact in (
-        "| step | 12,345 |", "loss | 1.25", "| hardware: cpu | a CPU |", "| hardware: gpus | – |", "0ddba11",
-        "| packages: torch | 2.0 |", "whole-word", "0.0006", "not comparable", "fit to decide on a patient",
-        "| corpus | abstracts |\n| last revision | 2026-02-03 |", "| last files: pubmed | pubmed26n1335 |",
-        "| documents by source: pubmed | 1,234,567 |", "| rejected: too short | 3 |",
+        "| step | 12,345 |", "loss | 1.25", "| hardware: cpu | a CPU |", "0ddba11", "whole-word", "0.0006",
+        "not comparable", "fit to decide on a patient", "| last files: pubmed | pubmed26n1335 |",
+        "| corpus | abstracts |\n| last revision | 2026-02-03 |",
     ):  # fmt: skip
         assert fact in card
     assert "9.5" not in card
-    assert AutoConfig.from_pretrained(tmp_path / "m").pretraining_corpus == {
-        "corpus": "abstracts", "last_files": {"pubmed": "pubmed26n1335"}, "day": "2026-02-03", "words": 8,
-        "documents": 1234567,
-    }  # fmt: skip
+    assert AutoConfig.from_pretrained(tmp_path / "m").pretraining_corpus == corpus | figures
 
 
 @pytest.fixture
@@ -148,16 +136,6 @@ def test_a_folder_is_copied_after_checks(tmp_path: Path, theirs: Path) -> None:
     assert "model.safetensors" in names and not names & {"pytorch_model.bin", "modeling.py"}
     assert (tmp_path / "m/README.original.md").read_text() == "Theirs."
     AutoModelForMaskedLM.from_pretrained(tmp_path / "m")
-
-
-def test_pickled_weights_become_safetensors(tmp_path: Path, theirs: Path) -> None:
-    before = AutoModel.from_pretrained(theirs).state_dict()
-    torch.save(AutoModelForMaskedLM.from_pretrained(theirs).state_dict(), theirs / "pytorch_model.bin")
-    (theirs / "model.safetensors").unlink()
-    export(recipe("folder"), tmp_path / "m", folder=theirs)
-    assert not (tmp_path / "m/pytorch_model.bin").exists()
-    after = AutoModel.from_pretrained(tmp_path / "m").state_dict()
-    assert all(torch.equal(before[name], after[name]) for name in before if "pooler" not in name)
 
 
 class Evil:
@@ -195,7 +173,7 @@ def without_tokenizer(folder: Path) -> None:
 def without_pieces(folder: Path) -> None:
     """transformers makes an empty tokenizer of a BERT whose folder has only another family's file."""
     without_tokenizer(folder)
-    learn_sentencepiece(folder / "spiece", 45)
+    learn_sentencepiece(folder / "spiece")
 
 
 def changed(**values: Any) -> Any:
@@ -204,7 +182,7 @@ def changed(**values: Any) -> Any:
 
 
 def cut(folder: Path) -> None:
-    (folder / "model.safetensors").write_bytes((folder / "model.safetensors").read_bytes()[:-9])
+    os.truncate(folder / "model.safetensors", (folder / "model.safetensors").stat().st_size - 9)
 
 
 def rename(folder: Path) -> None:
@@ -311,34 +289,17 @@ def test_random_weights_follow_the_seed(tmp_path: Path, vocab: Path) -> None:
         export(recipe("random", seed=seed), tmp_path / name, vocab=vocab)
     weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in "abc"]
     assert weights[0] == weights[1] != weights[2]
-    made: Any = build_model(Architecture(**SHAPE), Objective(masking="whole-word"), size(vocab), IDS, 1)
-    loaded = AutoModel.from_pretrained(tmp_path / "a")
-    assert torch.equal(loaded.embeddings.word_embeddings.weight, made.bert.embeddings.word_embeddings.weight)
+    loaded, made = AutoModel.from_pretrained(tmp_path / "a"), fresh(vocab, 1).bert
+    assert torch.equal(loaded.embeddings.word_embeddings.weight, made.embeddings.word_embeddings.weight)
     assert "12,345" not in (tmp_path / "a/README.md").read_text()
 
 
-def released_archive(folder: Path, family: str, files: tuple[str, ...]) -> tuple[Path, Path]:
-    """A model as it was released years ago: a pickle of the old form, its own heads and a bare tokenizer,
-    in a folder within a tar; and the folder that it was made from."""
-    source, old = save_encoder(folder / "source", family), folder / "old"
-    old.mkdir()
-    model = AutoModelForPreTraining.from_pretrained(source)
-    torch.save(model.state_dict(), old / "pytorch_model.bin", _use_new_zipfile_serialization=False)
-    for name in ("config.json", *files):
-        shutil.copyfile(source / name, old / name)
-    if family == "albert":
-        learn_sentencepiece(old / "spiece", 45)
-    packed = {f"Model/Model-hf/{path.name}": path.read_bytes() for path in sorted(old.iterdir())}
-    (folder / "model.tar.gz").write_bytes(tarball(packed))
-    return folder / "model.tar.gz", source
-
-
-def learn_sentencepiece(prefix: Path, size: int) -> None:
+def learn_sentencepiece(prefix: Path) -> None:
     """Learn PREFIX.model, alone as ALBERT's are released."""
     dice = random.Random(1)
     lines = [" ".join(sentence(dice).words) for _ in range(1000)]
     sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(lines), model_prefix=str(prefix), vocab_size=size, minloglevel=2,
+        sentence_iterator=iter(lines), model_prefix=str(prefix), vocab_size=45, minloglevel=2,
         pad_id=0, unk_id=1, bos_id=-1, eos_id=-1, control_symbols=["[CLS]", "[SEP]", "[MASK]"],
     )  # fmt: skip
     prefix.with_suffix(".vocab").unlink()
@@ -356,7 +317,17 @@ def learn_sentencepiece(prefix: Path, size: int) -> None:
 def test_a_released_archive_becomes_a_model(
     tmp_path: Path, family: str, files: tuple[str, ...], lowercase: bool
 ) -> None:
-    archive, source = released_archive(tmp_path, family, files)
+    """Released years ago: a pickle of the old form, its own heads and a bare tokenizer, within a tar."""
+    source, old = save_encoder(tmp_path / "source", family), tmp_path / "old"
+    old.mkdir()
+    model = AutoModelForPreTraining.from_pretrained(source)
+    torch.save(model.state_dict(), old / "pytorch_model.bin", _use_new_zipfile_serialization=False)
+    for name in ("config.json", *files):
+        shutil.copyfile(source / name, old / name)
+    if family == "albert":
+        learn_sentencepiece(old / "spiece")
+    archive = tmp_path / "model.tar.gz"
+    archive.write_bytes(tarball({f"Model/Model-hf/{one.name}": one.read_bytes() for one in old.iterdir()}))
     weights = {"url": "https://example.org/model.tar.gz", "sha256": None}
     pin = pin_file(tmp_path, kind="archive", url=weights["url"] or "", sha256=sha256(archive))
     made = recipe("archive", weights=weights, lowercase=lowercase)
@@ -368,3 +339,70 @@ def test_a_released_archive_becomes_a_model(
     tokenizer = AutoTokenizer.from_pretrained(tmp_path / "m")
     assert tokenizer.unk_token_id not in tokenizer("bacodi inelong").input_ids
     assert sha256(archive) in (tmp_path / "m/README.md").read_text()
+
+
+HUB = {"kind": "hub", "id": "lab/bert", "revision": "f"}
+
+
+def rows(card: str, title: str) -> dict[str, str]:
+    """The rows of a section's table."""
+    section = card.split(f"## {title}\n")[1].split("\n## ")[0]
+    cells = [line.strip("|").split(" | ", 1) for line in section.splitlines() if line.startswith("| ")][1:]
+    return {name.strip(): value.strip() for name, value in cells}
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (9_999, "9999"), (10_000, "10,000"), (-10_000, "-10,000"), (-9_999, "-9999"),
+        (1.23456789e-4, "0.000123457"), (0.5, "0.5"), (True, "yes"), (False, "no"), (None, "–"), ([], "–"),
+        ([1, None, "a"], "1, –, a"), ("a|b\nc", "a\\|b c"), (("x",), "x"),
+    ],
+)  # fmt: skip
+def test_values_are_shown_for_people(value: Any, shown: str) -> None:
+    card = model_card("m", HUB | {"a_b": value, "inner": {"c_d": {"e": value}}}, "full", {}, None)
+    found = rows(card, "Weights")
+    assert found["a b"] == found["inner: c d: e"] == shown
+
+
+def test_only_parts_that_are_known_have_a_section(tmp_path: Path) -> None:
+    card = model_card("m", HUB, "full", {}, None, vocab=tmp_path)
+    assert [line for line in card.splitlines() if line.startswith("#")] == [
+        "# m", "## Weights", "## Intended use and limits", "## Licence",
+    ]  # fmt: skip
+    assert "Scale" not in card and "not public" not in card and card.startswith("---\n")
+
+
+def test_a_reduced_scale_and_data_that_are_not_public_are_named() -> None:
+    card = model_card("m", HUB, "small", {}, None, access="credentialed")
+    assert "**Scale `small`: a reduced recipe, not comparable with published models.**" in card
+    assert "**Made of data that are not public.**" in card and "pubmill_access: credentialed" in card
+
+
+def test_the_corpus_and_the_vocabulary_are_described(tmp_path: Path) -> None:
+    write_json(tmp_path / "diagnosis.json", {"size": 100, "documents": 12, "words": 20_000, "unused": 3})
+    statistics = {
+        "recipe": {"corpus": "c"}, "documents": 7, "words": 8, "years": {"2001": 7}, "rejected": {"short": 2},
+        "by_source": {"pubmed": {"documents": 7, "words": 8}},
+    }  # fmt: skip
+    card = model_card("m", HUB, "full", statistics, None, vocab=tmp_path)
+    assert rows(card, "Data") == {
+        "corpus": "c", "documents": "7", "words": "8", "documents by source: pubmed": "7",
+        "rejected: short": "2", "vocabulary: size": "100", "vocabulary: documents": "12",
+        "vocabulary: words": "20,000",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["pretraining", "random"])
+def test_the_whole_recipe_is_that_of_trained_weights(kind: str, tmp_path: Path) -> None:
+    write_json(tmp_path / "state.json", {"step": 5, "recipe": {"a": 1}, "lowest": 2.0, "tokens": 10})
+    recipe = {"architecture": {"layers": 2}, "steps": 5}
+    card = model_card("m", {"kind": kind}, "full", {}, recipe, checkpoint=tmp_path)
+    trained = kind == "pretraining"
+    assert rows(card, "Recipe") == {"architecture: layers": "2"} | ({"steps": "5"} if trained else {})
+    assert ("## Training" in card) == trained and "None is given by pubmill" in card
+    if trained:
+        assert rows(card, "Training") == {"step": "5", "tokens": "10"}
+        (tmp_path / "log.jsonl").write_text('{"loss": 3.0}\n{"loss": 2.0}\n')
+        card = model_card("m", {"kind": kind}, "full", {}, recipe, checkpoint=tmp_path)
+        assert rows(card, "Training")["last log line: loss"] == "2"

@@ -1,9 +1,10 @@
-"""Instances: every token once, no document runs into another, nothing but the step decides."""
+"""Instances: every token once, no document runs into another unless it may, nothing but the step decides."""
 
 from collections.abc import Iterator
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pubmill.errors import PubmillError
+from pubmill.pretraining import instances as module
 from pubmill.pretraining.instances import (
     IN_ORDER,
     IS_NEXT,
@@ -20,13 +22,14 @@ from pubmill.pretraining.instances import (
     Instances,
     PackedBatch,
     chunk_starts,
+    full_starts,
+    generator,
     micro_batches,
     shares,
 )
 from tests.unit.pretraining.toy_pretraining import changed
 
 CLS, SEP = 2, 3
-LONG = {"max_positions": 512}
 corpora = st.lists(
     st.lists(st.integers(1, 40), min_size=1, max_size=8), min_size=1, max_size=12
 )  # documents of sentence lengths
@@ -63,21 +66,18 @@ def test_a_chunk_ends_at_a_sentence_unless_the_sentence_is_too_long() -> None:
     assert chunk_starts(corpus.sentences, corpus.documents, 10).tolist() == [0, 8, 12, 22, 32, 37]
 
 
-def instances(corpus: Any, pairs: str, batch_size: int = 8, seed: int = 3, length: int = 24) -> Instances:
-    recipe = changed(
-        objective={"pairs": pairs},
-        sequence_length=length,
-        batch_size=batch_size,
-        seed=seed,
-        architecture=LONG,
-    )
-    return Instances(corpus, recipe)
+def instances(
+    corpus: Any, pairs: str, batch_size: int = 8, seed: int = 3, length: int = 24, sequences: str = "document"
+) -> Instances:
+    sizes: dict[str, Any] = {"sequence_length": length, "batch_size": batch_size, "seed": seed}
+    objective = {"pairs": pairs, "sequences": sequences}
+    return Instances(corpus, changed(objective=objective, architecture={"max_positions": 512}, **sizes))
 
 
-def epoch(corpus: Any, pairs: str, length: int = 24) -> PackedBatch:
+def epoch(corpus: Any, pairs: str, length: int = 24, sequences: str = "document") -> PackedBatch:
     """A batch that is one epoch."""
-    count = len(instances(corpus, pairs, 1, length=length))
-    return instances(corpus, pairs, count, 7, length).batch(3)
+    count = len(instances(corpus, pairs, 1, length=length, sequences=sequences))
+    return instances(corpus, pairs, count, 7, length, sequences).batch(3)
 
 
 def parts(batch: PackedBatch) -> Iterator[tuple[np.ndarray, np.ndarray, int]]:
@@ -96,9 +96,8 @@ def parts(batch: PackedBatch) -> Iterator[tuple[np.ndarray, np.ndarray, int]]:
 @settings(max_examples=60)
 def test_batches_are_bert_pairs(documents: list[list[int]], batch_size: int, seed: int) -> None:
     corpus = packed(documents)
-    document_of = np.repeat(
-        np.arange(len(documents)), np.diff(corpus.sentences[corpus.documents])
-    )  # of each token
+    tokens = np.diff(corpus.sentences[corpus.documents])
+    document_of = np.repeat(np.arange(len(documents)), tokens)
     batch = instances(corpus, "next-sentence", batch_size, seed).batch(1)
     assert batch.lengths.max() <= 24 and len(batch.lengths) == batch_size
     for a, b, label in parts(batch):
@@ -110,26 +109,16 @@ def test_batches_are_bert_pairs(documents: list[list[int]], batch_size: int, see
             assert document_of[b[0]] != document_of[a[0]]
 
 
-@given(corpora)
-@settings(max_examples=60)
-def test_two_parts_of_a_chunk_in_either_order(documents: list[list[int]]) -> None:
+@given(corpora, st.sampled_from(["sentence-order", "unlabelled"]))
+@settings(max_examples=120)
+def test_two_parts_of_a_chunk(documents: list[list[int]], pairs: str) -> None:
+    """In either order, with a label of it, or unlabelled in their own."""
     corpus = packed(documents)
-    for a, b, label in parts(epoch(corpus, "sentence-order")):
-        assert (len(b) == 0) == (label == UNLABELLED)
+    for a, b, label in parts(epoch(corpus, pairs)):
+        assert label in ((IN_ORDER, SWAPPED) if len(b) and pairs == "sentence-order" else (UNLABELLED,))
         if len(b):
-            first, second = (a, b) if label == IN_ORDER else (b, a)
+            first, second = (b, a) if label == SWAPPED else (a, b)
             assert second[0] == first[-1] + 1 and second[0] in corpus.sentences
-            assert label in (IN_ORDER, SWAPPED)
-
-
-@given(corpora)
-@settings(max_examples=60)
-def test_two_parts_without_a_label_of_their_order(documents: list[list[int]]) -> None:
-    corpus = packed(documents)
-    for a, b, label in parts(epoch(corpus, "unlabelled")):
-        assert label == UNLABELLED
-        if len(b):
-            assert b[0] == a[-1] + 1 and b[0] in corpus.sentences
         else:  # a chunk without a start of a sentence inside it
             assert not np.isin(corpus.sentences, a[1:]).any()
 
@@ -179,46 +168,94 @@ def test_a_batch_depends_on_seed_and_step_only(pairs: str) -> None:
 
 
 @given(st.lists(st.integers(5, 128), min_size=1, max_size=40), st.integers(1, 9), st.integers(1, 4))
-def test_processes_share_a_batch_without_overlap(lengths: list[int], size: int, world: int) -> None:
+def test_processes_have_similar_shares_without_overlap(lengths: list[int], size: int, world: int) -> None:
     counts, found = np.array(lengths), []
-    for share in shares(counts, world):
+    of_processes = shares(counts, world)
+    for share in of_processes:
         assert share.tolist() == sorted(share)
         parts = micro_batches(counts[share], size)
         assert max(map(len, parts), default=0) <= size
         found += [number for part in parts for number in share[part].tolist()]
     assert sorted(found) == list(range(len(lengths)))
-
-
-@given(st.lists(st.integers(5, 128), min_size=8, max_size=40), st.integers(1, 4))
-def test_processes_have_similar_shares(lengths: list[int], world: int) -> None:
-    counts = np.array(lengths)
-    found = shares(counts, world)
-    assert max(map(len, found)) - min(map(len, found)) <= 1
-    tokens = [int(counts[share].sum()) for share in found]
+    assert max(map(len, of_processes)) - min(map(len, of_processes)) <= 1
+    tokens = [int(counts[share].sum()) for share in of_processes]
     assert max(tokens) - min(tokens) <= max(lengths)
 
 
-def test_nothing_to_train_on_is_an_error() -> None:
-    with pytest.raises(PubmillError, match="nothing to pretrain on"):
-        instances(packed([]), "next-sentence")
-    with pytest.raises(PubmillError, match="sequences of 4"):
-        instances(packed([[5, 5]]), "next-sentence", length=4)
+@pytest.mark.parametrize(("documents", "length"), [([], 24), ([[5, 5]], 4)])
+def test_nothing_to_train_on_is_an_error(documents: list[list[int]], length: int) -> None:
+    with pytest.raises(PubmillError, match=f"nothing to pretrain on: .* sequences of {length}"):
+        instances(packed(documents), "next-sentence", length=length)
 
 
-def test_some_sequences_of_a_batch_are_taken_in_any_order() -> None:
-    """With their tokens, segments, marks of [CLS] and [SEP], and labels."""
-    batch = PackedBatch(
-        ids=np.arange(10, 19),
-        segments=np.array([0, 0, 1, 0, 0, 0, 1, 1, 0]),
-        inner=np.array([False, True, True, False, True, True, True, False, False]),
-        lengths=np.array([3, 0, 5, 1]),
-        pair_labels=np.array([0, 1, -100, 1]),
-        cut=7,
-    )
-    some = batch.take(np.array([2, 0, 3]))
-    assert some.ids.tolist() == [13, 14, 15, 16, 17, 10, 11, 12, 18]
-    assert some.segments.tolist() == [0, 0, 0, 1, 1, 0, 0, 1, 0]
-    assert some.inner.tolist() == [False, True, True, True, False, False, True, True, False]
-    assert (some.lengths.tolist(), some.pair_labels.tolist(), some.cut) == ([5, 3, 1], [-100, 0, 1], 7)
-    none = batch.take(np.zeros(0, np.int64))
-    assert (len(none.ids), len(none.lengths), none.cut) == (0, 0, 7)
+def in_order(corpus: Any, length: int) -> PackedBatch:
+    """The instances of an epoch as they lie in the corpus."""
+    made = instances(corpus, "none", length=length, sequences="full")
+    return made.lay_out(np.arange(len(made)), generator(0, module.Stream.PAIRS))
+
+
+def text(corpus: Any) -> list[int]:
+    """The corpus with a separator after each document."""
+    bounds = corpus.sentences[corpus.documents]
+    documents = [corpus.ids[start:end].tolist() for start, end in pairwise(bounds)]
+    return [symbol for document in documents for symbol in [*document, SEP]]
+
+
+@given(corpora, st.integers(4, 60), st.sampled_from([1, 3, 256]))
+@settings(max_examples=150)
+def test_an_epoch_is_the_corpus_with_its_documents_parted(
+    documents: list[list[int]], length: int, together: int
+) -> None:
+    corpus = packed(documents)
+    with patch.object(module, "TOGETHER", together):
+        batch = in_order(corpus, length)
+    symbols, place = text(corpus), 0
+    assert batch.lengths.sum() == len(batch.ids) and batch.lengths.max() <= length
+    for ids in sequences(batch):
+        assert ids[0] == CLS and ids[-1] == SEP and ids[1] >= 10
+        # what closes a sequence is the end of a document too, where it stands there
+        body = ids[1:] if symbols[place : place + len(ids) - 1] == ids[1:] else ids[1:-1]
+        assert symbols[place : place + len(body)] == body
+        place += len(body)
+    assert place == len(symbols)
+    assert np.array_equal(batch.inner, batch.ids >= 10)
+    assert (batch.segments == 0).all() and (batch.pair_labels == UNLABELLED).all() and batch.cut == 0
+
+
+@given(corpora, st.integers(4, 60))
+@settings(max_examples=40)
+def test_a_shuffled_epoch_has_every_token_once(documents: list[list[int]], length: int) -> None:
+    corpus = packed(documents)
+    batch = epoch(corpus, "none", length, "full")
+    assert sorted(batch.ids[batch.inner].tolist()) == corpus.ids.tolist()
+
+
+@given(corpora, st.integers(4, 60))
+@settings(max_examples=40)
+def test_sentences_stay_whole_where_they_can(documents: list[list[int]], length: int) -> None:
+    corpus = packed(documents)
+    sentences = corpus.sentences
+    size = dict(zip(sentences[:-1].tolist(), np.diff(sentences).tolist(), strict=True))
+    limit = instances(corpus, "none", length=length, sequences="full").limit
+    for ids in sequences(in_order(corpus, length)):
+        tokens = [token - 10 for token in ids if token >= 10]
+        begun = sentences[np.searchsorted(sentences, tokens[-1], side="right") - 1]
+        ended = tokens[-1] + 1 in sentences
+        assert ended or size[int(begun)] >= limit
+
+
+def test_sequences_are_filled() -> None:
+    random = np.random.Generator(np.random.PCG64(1))
+    corpus = packed([random.integers(5, 45, size=3).tolist() for _ in range(600)])
+    batch = in_order(corpus, 128)
+    assert batch.lengths.mean() > 0.85 * 128  # documents alone would give 75
+    assert (batch.ids == SEP).sum() > 600
+
+
+def test_chunks_begin_anew_from_time_to_time() -> None:
+    """So that many can be cut at once."""
+    corpus = packed([[3, 4]] * (2 * module.TOGETHER + 5))
+    starts = full_starts(corpus.sentences, corpus.documents, 30)
+    anew = [number * (3 + 4 + 1) for number in range(0, 2 * module.TOGETHER + 1, module.TOGETHER)]
+    assert set(anew) <= set(starts.tolist())
+    assert starts[-1] == 8 * (2 * module.TOGETHER + 5) and np.diff(starts).max() <= 31

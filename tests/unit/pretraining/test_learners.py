@@ -10,50 +10,51 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from transformers import AutoModel
+from safetensors.torch import load_file
+from transformers import AutoModel, AutoModelForMaskedLM
 
 from pubmill.errors import PubmillError
 from pubmill.pretraining.arithmetic import operations_of_step
-from pubmill.pretraining.engine import Pretraining
+from pubmill.pretraining.engine import Pretraining, build_learner
 from pubmill.pretraining.instances import UNLABELLED
-from pubmill.pretraining.learners import ReplacedTokenDetection, divergence, sample
-from pubmill.recipes import Adversarial, Objective
+from pubmill.pretraining.learners import Learner, ReplacedTokenDetection, divergence, sample
+from pubmill.recipes import Adversarial, Distillation, Objective, PretrainingRecipe
 from pubmill.recipes.objectives import OBJECTIVES, ObjectiveKind, Pass, Term, kind_of, terms_of
+from tests.unit.pretraining.toy_interrupts import WEEKLY
 from tests.unit.pretraining.toy_objectives import DISTILLED, ELECTRA, RECIPES, learner, make_teacher, part_of
-from tests.unit.pretraining.toy_pretraining import RECIPE, changed, log, losses, pretrain, state, weights
+from tests.unit.pretraining.toy_pretraining import (
+    RECIPE,
+    SPECIAL,
+    changed,
+    log,
+    losses,
+    pretrain,
+    state,
+    weights,
+)
 
 
 @pytest.fixture(scope="module")
 def teacher(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_teacher(data, tmp_path_factory.mktemp("teacher"), 1)
-
-
-QUICK = ("ELECTRA", "whole words, next sentence")
+    return make_teacher(data, tmp_path_factory.mktemp("teacher"), 40)
 
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_two_segments_are_one(name: str, data: Path, tmp_path: Path) -> None:
-    recipe = changed(RECIPES[name], steps=12)
-    whole = pretrain(data, tmp_path / "whole/step-12", 12, recipe=recipe)
-    half = pretrain(data, tmp_path / "step-6", 6, recipe=recipe)
-    rest = pretrain(data, tmp_path / "step-12", 12, half, recipe=recipe)
+    recipe = changed(RECIPES[name], steps=6)
+    whole = pretrain(data, tmp_path / "whole/step-6", 6, recipe=recipe)
+    half = pretrain(data, tmp_path / "step-3", 3, recipe=recipe)
+    rest = pretrain(data, tmp_path / "step-6", 6, half, recipe=recipe)
     assert weights(rest) == weights(whole) and losses(rest) == losses(whole)
-    first, *_, last = log(rest)
-    assert all(np.isfinite(value) for value in last.values() if value is not None)
-    assert first["loss"] != last["loss"]
+    assert len(set(losses(rest))) == 6 and all(map(np.isfinite, losses(rest)))
     AutoModel.from_pretrained(rest)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(
-            name, marks=() if name in ("ELECTRA", "whole words, next sentence") else pytest.mark.long
-        )
-        for name in RECIPES
-        if name not in ("recomputed", "a rising rate")
-    ],
-)
+QUICK = ("ELECTRA", "whole words, next sentence")
+SLOW = [name for name in RECIPES if name not in (*QUICK, "recomputed", "a rising rate")]
+
+
+@pytest.mark.parametrize("name", [*QUICK, *(pytest.param(name, marks=WEEKLY) for name in SLOW)])
 def test_it_learns(name: str, data: Path, tmp_path: Path) -> None:
     recipe = changed(RECIPES[name], steps=150, batch_size=16)
     made = pretrain(data, tmp_path / "s", 150, recipe=recipe)
@@ -112,14 +113,11 @@ def test_samples_follow_the_softmax() -> None:
 
 
 def test_the_generator_is_trained_and_kept_beside_the_model(data: Path, tmp_path: Path) -> None:
-    from safetensors.torch import load_file
-
     first, last = (pretrain(data, tmp_path / f"step-{n}", n, recipe=ELECTRA) for n in (1, 3))
     before, after = (load_file(folder / "auxiliary.safetensors") for folder in (first, last))
     assert before and all(name.startswith("generator.") for name in before)
     assert not any("embeddings." in name for name in before)  # they are the model's
-    changed_weights = [name for name in before if not torch.equal(before[name], after[name])]
-    assert len(changed_weights) > len(before) / 2
+    assert sum(not torch.equal(before[name], after[name]) for name in before) > len(before) / 2
     assert set(log(last)[0]) >= {"mlm_loss", "mlm_accuracy", "rtd_loss", "rtd_accuracy"}
 
 
@@ -140,15 +138,12 @@ def test_divergence_is_that_of_the_definition() -> None:
 
 
 def test_another_recipes_checkpoint_is_gone_on_with(data: Path, tmp_path: Path) -> None:
-    first = pretrain(data, tmp_path / "step-20", 20)
+    first = pretrain(data, tmp_path / "step-4", 4)
     longer = changed(steps=60, optimisation={"learning_rate": 5e-3})
-    made = pretrain(data, tmp_path / "step-30", 30, recipe=longer, other=first)
-    assert state(made)["step"] == 30 and len(log(made)) == 30 and state(made)["inputs"]["other"]
-    with pytest.raises(PubmillError, match="another architecture"):
-        other = changed(longer, architecture={"layers": 3})
-        pretrain(data, tmp_path / "x", 30, recipe=other, other=first)
-    with pytest.raises(PubmillError, match="at step 20 already, --to is 10"):
-        pretrain(data, tmp_path / "y", 10, recipe=longer, other=first)
+    made = pretrain(data, tmp_path / "step-6", 6, recipe=longer, other=first)
+    assert state(made)["step"] == 6 and len(log(made)) == 6 and state(made)["inputs"]["other"]
+    with pytest.raises(PubmillError, match="at step 4 already, --to is 3"):
+        pretrain(data, tmp_path / "y", 3, recipe=longer, other=first)
 
 
 def test_a_loss_that_rises_stops_and_the_good_save_stays(
@@ -185,16 +180,13 @@ def test_a_learner_sums_the_registered_terms_and_has_the_registered_weights(
     recipe = RECIPES.get(name, DISTILLED)
     made = learner(recipe, teacher if name == "distillation" else None)
     found = made(part_of(data, recipe))
-    assert made.terms == terms_of(recipe.objective) and made.terms[0].name == (
-        "clm" if name == "causal" else "mlm"
-    )
+    assert made.terms == terms_of(recipe.objective)
+    assert made.terms[0].name == ("clm" if name == "causal" else "mlm")
     names = [f"{term.name}_loss" for term in made.terms]
     names += [f"{term.name}_correct" for term in made.terms if term.chooses]
     assert sorted(found) == sorted(names)
     sum(term.weight * found[f"{term.name}_loss"] for term in made.terms).backward()
-    assert [
-        key for key, weight in made.named_parameters() if weight.requires_grad and weight.grad is None
-    ] == []
+    assert all(weight.grad is not None for weight in made.parameters() if weight.requires_grad)
     own = {id(weight) for weight in made.parameters()} - {id(weight) for weight in made.model.parameters()}
     assert kind_of(recipe.objective).adds_weights == bool(own)
 
@@ -216,3 +208,85 @@ def test_a_registered_objective_is_trained_logged_and_planned(
     assert first["loss"] == pytest.approx(0.5 * first["mlm_loss"] + first["nsp_loss"])
     assert "mlm_accuracy" not in first and "nsp_accuracy" in first
     assert operations_of_step(RECIPE, 31) == 2 * plain
+
+
+EVERYWHERE = changed(DISTILLED, objective={"distillation": Distillation(positions="all", temperature=3.0)})
+
+
+@pytest.mark.parametrize(
+    "recipe",
+    [pytest.param(DISTILLED, id="masked"), pytest.param(EVERYWHERE, id="all", marks=WEEKLY)],
+)
+def test_a_student_comes_to_predict_as_its_teacher(
+    data: Path, teacher: Path, tmp_path: Path, recipe: PretrainingRecipe
+) -> None:
+    made = pretrain(data, tmp_path / "step-40", 40, recipe=recipe, teacher=teacher)
+    first, *_, last = log(made)
+    assert last["kl_loss"] < 0.7 * first["kl_loss"] and last["cosine_loss"] < 0.7 * first["cosine_loss"]
+    expected = 5 * last["mlm_loss"] + 2 * last["kl_loss"] + last["cosine_loss"]
+    assert last["loss"] == pytest.approx(expected)
+    assert state(made)["inputs"]["teacher"]
+    half = pretrain(data, tmp_path / "half", 20, recipe=recipe, teacher=teacher)
+    assert weights(pretrain(data, tmp_path / "x", 40, half, recipe, teacher=teacher)) == weights(made)
+
+
+@pytest.mark.parametrize("recipe", [DISTILLED, EVERYWHERE], ids=["masked", "all"])
+def test_distillation_losses_are_those_of_the_definition(
+    data: Path, teacher: Path, recipe: PretrainingRecipe
+) -> None:
+    made, part = learner(recipe, teacher), part_of(data, recipe)
+    heat = recipe.objective.distillation.temperature if recipe.objective.distillation else 0.0
+    found, places = made(part), part.rows[len(part.pair_labels) :]
+    plain = Learner.forward(made, part)
+    torch.testing.assert_close(found["mlm_loss"], plain["mlm_loss"], atol=1e-4, rtol=1e-5)
+    assert found["mlm_correct"] == plain["mlm_correct"]
+    if recipe is EVERYWHERE:
+        places = (part.ids != SPECIAL["pad"]).flatten().nonzero().flatten()
+        assert len(places) > 3 * len(part.labels)
+    given = {"input_ids": part.ids, "token_type_ids": part.segments}
+    given["attention_mask"] = (part.ids != SPECIAL["pad"]).long()
+    theirs = AutoModelForMaskedLM.from_pretrained(teacher).eval()(**given, output_hidden_states=True)
+    ours = made.model(**given, output_hidden_states=True)
+    p = (theirs.logits.flatten(0, 1)[places] / heat).softmax(-1)
+    q = (ours.logits.flatten(0, 1)[places] / heat).softmax(-1)
+    torch.testing.assert_close(found["kl_loss"], heat**2 * (p * (p / q).log()).sum(), atol=1e-4, rtol=1e-4)
+    left = made.projection(ours.hidden_states[-1].flatten(0, 1)[places])
+    apart = 1 - F.cosine_similarity(left, theirs.hidden_states[-1].flatten(0, 1)[places], dim=-1)
+    torch.testing.assert_close(found["cosine_loss"], apart.sum(), atol=1e-4, rtol=1e-4)
+
+
+def test_a_teacher_is_neither_trained_nor_saved(data: Path, teacher: Path) -> None:
+    made = learner(DISTILLED, teacher)
+    own = [name for name, _ in made.named_parameters() if not name.startswith("model.")]
+    assert own == ["projection.weight", "projection.bias"]
+    assert not any(weight.requires_grad for weight in made.teacher.parameters())
+    moved = made.to("meta")
+    assert {weight.device.type for weight in (*moved.teacher.parameters(), *moved.parameters())} == {"meta"}
+
+
+def test_a_distillation_without_a_teacher_or_with_another_vocabulary_is_refused(
+    data: Path, teacher: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(PubmillError, match="needs --teacher"):
+        pretrain(data, tmp_path / "s", 4, recipe=DISTILLED)
+    with pytest.raises(PubmillError, match="the teacher has a vocabulary of 30, the student 31"):
+        build_learner(DISTILLED, 31, SPECIAL, None, teacher)
+
+
+def test_weights_of_a_model_are_begun_with(data: Path, teacher: Path, tmp_path: Path) -> None:
+    recipe = changed(architecture={"hidden_size": 32}, objective={"pairs": "none"}, steps=1)
+    fresh, started = (
+        losses(pretrain(data, tmp_path / name, 1, recipe=recipe, **more))[0]
+        for name, more in (("fresh", {}), ("begun", {"model": teacher}))
+    )
+    assert started < 0.8 * fresh
+
+
+def test_without_the_cosine_there_is_no_projection_to_learn(data: Path, teacher: Path) -> None:
+    recipe = changed(DISTILLED, objective={"distillation": Distillation(cosine=0.0)})
+    made, part = learner(recipe, teacher), part_of(data, recipe)
+    assert all(name.startswith("model.") for name, _ in made.named_parameters())
+    found = made(part)
+    assert "cosine_loss" not in found and {term.name for term in made.terms} == {"mlm", "kl"}
+    whole = learner(DISTILLED, teacher)(part)
+    torch.testing.assert_close(found["kl_loss"], whole["kl_loss"])

@@ -6,22 +6,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
 from pubmill.errors import StopRequestedError
 from pubmill.pretraining import batch_preparation
 from pubmill.pretraining.engine import Computation
 from pubmill.pretraining.micro_batches import Part
+from tests.unit.pretraining.toy_interrupts import lack_memory
 from tests.unit.pretraining.toy_pretraining import RECIPE, losses, pretrain, weights
 
-AT_ONCE = 2
 TO = 6
 
 
 @pytest.fixture(autouse=True)
 def small_micro_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Four micro-batches a step."""
-    monkeypatch.setitem(batch_preparation.TOKENS_AT_ONCE, "cpu", AT_ONCE * RECIPE.sequence_length)
+    monkeypatch.setitem(batch_preparation.TOKENS_AT_ONCE, "cpu", 2 * RECIPE.sequence_length)
 
 
 def stop_in(monkeypatch: pytest.MonkeyPatch, micro_batch: int) -> list[int]:
@@ -57,27 +56,12 @@ def test_a_stop_between_micro_batches_drops_the_step_and_resumes_bit_for_bit(
     assert weights(output) == weights(whole) and losses(output) == losses(whole)
 
 
-def short_of_memory(monkeypatch: pytest.MonkeyPatch, most: int, after: int) -> list[int]:
-    """Let more than `most` sequences at once fail once `after` micro-batches went well."""
-    add, sizes = Computation.process, list[int]()
-
-    def adding(self: Computation, part: Part, *rest: Any) -> Any:
-        if len(part.ids) > most and len(sizes) >= after:
-            raise torch.OutOfMemoryError("CUDA out of memory")
-        sizes.append(len(part.ids))
-        return add(self, part, *rest)
-
-    monkeypatch.setattr(Computation, "process", adding)
-    return sizes
-
-
-@pytest.mark.long
 def test_micro_batches_that_were_small_from_the_start_give_the_same_bytes(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also with dropout: the step that is done again draws its random numbers from the start."""
     with pytest.MonkeyPatch.context() as patch:
-        short_of_memory(patch, most=1, after=0)
+        lack_memory(patch, lambda count, part: len(part.ids) > 1)
         halved = pretrain(data, tmp_path / "halved", TO)
     monkeypatch.setitem(batch_preparation.TOKENS_AT_ONCE, "cpu", RECIPE.sequence_length)
     small = pretrain(data, tmp_path / "small", TO)

@@ -1,5 +1,6 @@
 """Bounds of ids and offsets, and which ids identify a corpus."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +25,6 @@ def test_the_index_counts_what_was_written(tokens: Path) -> None:
     index = read_json(tokens / "index.json")
     assert (index["tokens"], index["sentences"], index["documents"]) == (10, 4, 3)
     packed = PackedTokens(tokens)
-    packed.verify()
     assert packed.sentences.tolist() == [0, 3, 4, 6, 10] and packed.documents.tolist() == [0, 2, 3, 4]
 
 
@@ -68,8 +68,10 @@ def test_an_index_of_other_ids_is_refused(tokens: Path, key: str, value: object,
         PackedTokens(tokens)
 
 
-def test_no_ids_are_packed_ids(tmp_path: Path) -> None:
-    write_packed(tmp_path / "tokens", [], 10, SPECIAL)
-    packed = PackedTokens(tmp_path / "tokens")
-    packed.verify()
-    assert len(packed.ids) == 0 and packed.n_documents == 0
+@pytest.mark.parametrize("name", ["ids.bin", "sentences.npy", "documents.npy"])
+def test_a_cut_folder_is_refused(tokens: Path, name: str) -> None:
+    os.truncate(tokens / name, (tokens / name).stat().st_size - 1)
+    with pytest.raises(PubmillError, match=f"{name}.*pack again"):
+        PackedTokens(tokens)
+    with pytest.raises(PubmillError, match="not whole"):
+        PackedTokens(tokens.parent)

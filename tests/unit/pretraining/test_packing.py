@@ -1,20 +1,24 @@
-"""Packed tokens: ids against the tokenizer, sentences against NLTK, the folder, and being killed."""
+"""Packed tokens: ids against the tokenizer, sentences against NLTK, kills, changed parts, held-out texts."""
 
 import filecmp
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 import zipfile
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from nltk.tokenize.punkt import PunktSentenceTokenizer
 from tokenizers import Tokenizer
@@ -22,14 +26,13 @@ from tokenizers import Tokenizer
 from pubmill.errors import PubmillError
 from pubmill.examples.sentences import FOLDER, SentenceSplitter, read_punkt
 from pubmill.examples.vocab_tokenizers import load_tokenizer
-from pubmill.pretraining.packed_tokens import SPECIAL, PackedTokens, TokenShard
-from pubmill.pretraining.packing import pack
+from pubmill.pretraining.packed_tokens import FILES, HELD_OUT, SPECIAL, PackedTokens, TokenShard
+from pubmill.pretraining.packing import is_held_out, pack, pack_documents
 from pubmill.recipes.pretraining import PackingRecipe
-from pubmill.storage.files import read_json, write_json
 from pubmill.vocabs.merges import learn_pieces
 from pubmill.vocabs.wordpiece import SPECIAL as TOKENS
 from pubmill.vocabs.wordpiece import make_tokenizer, save
-from tests.unit.toy_shards import document, make_shard, write_packed
+from tests.unit.toy_shards import document, write_packed
 
 SPECIAL_IDS = {name: number for number, name in enumerate(SPECIAL)}
 TABLES = {
@@ -45,7 +48,6 @@ TEXTS = [
     "   \n ",
     "Café. [SEP] and [PAD] are diseases (PAD). The rats were given more.",
 ]
-ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(scope="module")
@@ -57,13 +59,16 @@ def vocab(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def punkt(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("punkt") / "punkt_tab.zip"
+def write_punkt(path: Path, tables: dict[str, str]) -> Path:
     with zipfile.ZipFile(path, "w") as archive:
-        for name, text in TABLES.items():
+        for name, text in tables.items():
             archive.writestr(f"{FOLDER}/{name}", text)
     return path
+
+
+@pytest.fixture(scope="module")
+def punkt(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_punkt(tmp_path_factory.mktemp("punkt") / "punkt_tab.zip", TABLES)
 
 
 ALL = PackingRecipe(held_out=0.0)
@@ -93,20 +98,20 @@ def test_what_is_written_is_read(
     tmp_path_factory: pytest.TempPathFactory, shards: list[list[list[list[int]]]], vocab_size: int
 ) -> None:
     folder = tmp_path_factory.mktemp("packed") / "tokens"
-    index = write_packed(folder, (make_shard(shard, vocab_size) for shard in shards), vocab_size, SPECIAL_IDS)
-    packed = PackedTokens(folder)
-    expected = [[s for s in document if s] for shard in shards for document in shard if any(document)]
+    dtype = np.dtype(np.uint16 if vocab_size <= 2**16 else np.uint32)
+    encoder: Any = SimpleNamespace(dtype=dtype, encode=lambda ids: np.array(ids, dtype).tobytes())
+    texts: Any = shards
+    index = write_packed(
+        folder, (pack_documents(shard, list, encoder) for shard in texts), vocab_size, SPECIAL_IDS
+    )
+    packed, every = PackedTokens(folder), [document for shard in shards for document in shard]
+    packed.verify()
+    expected = [[sentence for sentence in document if sentence] for document in every if any(document)]
     assert [document(packed, number) for number in range(packed.n_documents)] == expected
-    assert packed.ids.dtype == (np.uint16 if vocab_size <= 2**16 else np.uint32)
+    assert packed.ids.dtype == dtype
     assert packed.special == SPECIAL_IDS and packed.vocab_size == vocab_size
-    assert index["empty_documents"] == sum(map(len, shards)) - len(expected)
-
-
-def test_shards_may_be_cut_anywhere(tmp_path: Path) -> None:
-    documents = [[[5, 6], [7]], [[8]], [[9, 9, 9]]]
-    write_packed(tmp_path / "one", [make_shard(documents, 10)], 10, SPECIAL_IDS)
-    write_packed(tmp_path / "three", [make_shard([document], 10) for document in documents], 10, SPECIAL_IDS)
-    assert same(tmp_path / "one", tmp_path / "three")
+    assert index["empty_documents"] == len(every) - len(expected)
+    assert index["empty_sentences"] == sum(not sentence for document in every for sentence in document)
 
 
 def test_impossible_shards_are_refused(tmp_path: Path) -> None:
@@ -116,31 +121,12 @@ def test_impossible_shards_are_refused(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["ids.bin", "sentences.npy", "documents.npy"])
-def test_a_cut_folder_is_refused(tmp_path: Path, name: str) -> None:
-    write_packed(tmp_path / "tokens", [make_shard([[[5, 6], [7]], [[8]]], 10)], 10, SPECIAL_IDS)
-    whole = (tmp_path / "tokens" / name).read_bytes()
-    (tmp_path / "tokens" / name).write_bytes(whole[:-1])
-    with pytest.raises(PubmillError, match=f"{name}.*pack again"):
-        PackedTokens(tmp_path / "tokens")
-    with pytest.raises(PubmillError, match="not whole"):
-        PackedTokens(tmp_path)
+Splitter = Callable[[str], list[str]]
 
 
-def test_the_reader_needs_numpy_only() -> None:
-    code = (
-        "import sys, pubmill.pretraining.packed_tokens; "
-        "sys.exit(bool({'nltk', 'pyarrow', 'tokenizers'} & set(sys.modules)))"
-    )
-    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
-
-
-def test_sentences_end_with_lines_and_heed_abbreviations(punkt: Path) -> None:
-    assert SentenceSplitter(punkt).split(TEXTS[0]) == [
-        "BACKGROUND: Dr. Smith gave 5 mg i.v. daily.",
-        "The rats were well.",
-        "RESULTS: None died!",
-    ]
+@pytest.fixture(scope="module")
+def splitters(punkt: Path) -> list[Splitter]:
+    return [SentenceSplitter(punkt).split, PunktSentenceTokenizer(read_punkt(punkt)).tokenize]
 
 
 WORDS = [*'Dr i.v The the rats J 5 mg U.S al ... et-al β ( ) " ? ! -- ’'.split(), "\xa0", "\x1c"]
@@ -152,25 +138,25 @@ WORDS = [*'Dr i.v The the rats J 5 mg U.S al ... et-al β ( ) " ? ! -- ’'.spli
 )
 @example([" ", "The", ". ", "the"])
 @example(["The", ".", "  ", "rats", ". ", " "])
-def test_sentences_are_nltks(punkt: Path, words: list[str]) -> None:
-    text = "".join(words).replace("\n", " ")
-    assert SentenceSplitter(punkt).split(text) == PunktSentenceTokenizer(read_punkt(punkt)).tokenize(text)
+def test_sentences_are_nltks(splitters: list[Splitter], words: list[str]) -> None:
+    ours, theirs = (split("".join(words).replace("\n", " ")) for split in splitters)
+    assert ours == theirs
 
 
-@pytest.mark.parametrize("damage", ["absent", "no archive", "table missing", "table malformed"])
-def test_a_wrong_punkt_archive_is_named(tmp_path: Path, damage: str) -> None:
-    path = tmp_path / "punkt_tab.zip"
-    if damage == "no archive":
-        path.write_bytes(b"<html>")
-    elif damage != "absent":
-        with zipfile.ZipFile(path, "w") as archive:
-            archive.writestr(f"{FOLDER}/collocations.tab", "")
-            if damage == "table malformed":
-                for name in ("abbrev_types.txt", "sent_starters.txt"):
-                    archive.writestr(f"{FOLDER}/{name}", "")
-                archive.writestr(f"{FOLDER}/ortho_context.tab", "the\tmany\n")
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda path: None,
+        lambda path: path.write_bytes(b"<html>"),
+        lambda path: write_punkt(path, {"collocations.tab": ""}),
+        lambda path: write_punkt(path, TABLES | {"ortho_context.tab": "the\tmany\n"}),
+    ],
+    ids=["absent", "no archive", "tables missing", "table malformed"],
+)
+def test_a_wrong_punkt_archive_is_named(tmp_path: Path, make: Callable[[Path], object]) -> None:
+    make(tmp_path / "punkt_tab.zip")
     with pytest.raises(PubmillError, match=r"punkt_tab\.zip"):
-        SentenceSplitter(path)
+        SentenceSplitter(tmp_path / "punkt_tab.zip")
 
 
 def test_packing_decodes_to_the_text(tmp_path: Path, vocab: Path, punkt: Path) -> None:
@@ -201,22 +187,15 @@ def test_bytes_do_not_depend_on_the_processes(tmp_path: Path, vocab: Path, punkt
 def test_a_broken_part_is_named_and_nothing_left(tmp_path: Path, vocab: Path, punkt: Path) -> None:
     good = write_part(tmp_path / "good.parquet", TEXTS)
     (tmp_path / "bad.parquet").write_bytes(good.read_bytes()[:-20])
-    for processes in (1, 2):
-        with pytest.raises(PubmillError, match=r"bad\.parquet"):
-            parts = [good, tmp_path / "bad.parquet"]
-            pack(PackingRecipe(), parts, vocab, punkt, tmp_path / "out" / "tokens", processes)
+    with pytest.raises(PubmillError, match=r"bad\.parquet"):
+        parts = [good, tmp_path / "bad.parquet"]
+        pack(PackingRecipe(), parts, vocab, punkt, tmp_path / "out" / "tokens", processes=2)
     assert list((tmp_path / "out").iterdir()) == []
-
-
-def test_a_broken_tokenizer_is_named(tmp_path: Path, vocab: Path) -> None:
-    write_json(tmp_path / "tokenizer.json", read_json(vocab / "tokenizer.json") | {"model": {"type": "none"}})
-    with pytest.raises(PubmillError, match=r"tokenizer\.json: no readable tokenizer"):
-        load_tokenizer(tmp_path)
 
 
 @pytest.mark.long
 def test_killed_and_run_again_gives_the_same_bytes(tmp_path: Path, vocab: Path, punkt: Path) -> None:
-    parts = [write_part(tmp_path / f"part-{number:04d}.parquet", TEXTS * 1000) for number in range(4)]
+    parts = [write_part(tmp_path / f"part-{number:04d}.parquet", TEXTS * 100) for number in range(4)]
     output = tmp_path / "out" / "tokens"
     words = f"--recipe {{}} --processes 2 --corpus {tmp_path} --parts 4 --vocab {vocab} --punkt {punkt}"
     command = [sys.executable, "-m", "pubmill.job", "pack", *words.split(), "--output", str(output)]
@@ -229,8 +208,8 @@ def test_killed_and_run_again_gives_the_same_bytes(tmp_path: Path, vocab: Path, 
         process.wait()
     assert process.returncode == -signal.SIGKILL and not output.exists()
     _wait_until_gone(process.pid)
-    subprocess.run(command, check=True)
-    pack(PackingRecipe(), parts, vocab, punkt, tmp_path / "undisturbed")
+    for again in (output, tmp_path / "undisturbed"):
+        pack(PackingRecipe(), parts, vocab, punkt, again)
     assert same(output, tmp_path / "undisturbed")
 
 
@@ -244,3 +223,128 @@ def _wait_until_gone(group: int) -> None:
         time.sleep(0.01)
     os.killpg(group, signal.SIGKILL)
     raise AssertionError("worker processes were left behind")
+
+
+HALF = PackingRecipe(held_out=0.5)
+CHANGING = ["The rats were well. None died.", "", "Aei aei.", "The rat (12 mg) were the rats!", "Mice."]
+
+
+def corpus(folder: Path, parts: list[list[str]]) -> list[Path]:
+    """Write the parts of a corpus in place of the earlier ones."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    return [write_part(folder / f"part-{number:04d}", texts) for number, texts in enumerate(parts)]
+
+
+contents = st.lists(st.lists(st.sampled_from(CHANGING), max_size=4), min_size=1, max_size=4)
+
+
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(contents, min_size=2, max_size=3))
+def test_after_any_changes_the_bytes_are_those_of_packing_all(
+    tmp_path: Path, vocab: Path, punkt: Path, days: list[list[list[str]]]
+) -> None:
+    kept, new = tmp_path / "kept", tmp_path / "new"
+    for parts in days:
+        files = corpus(tmp_path / "corpus", parts)
+        shutil.rmtree(new, ignore_errors=True)
+        found, expected = pack(HALF, files, vocab, punkt, kept), pack(HALF, files, vocab, punkt, new)
+        assert found | {"encoded": len(files)} == expected
+        assert same(kept, new)
+
+
+def test_only_changed_parts_are_encoded(tmp_path: Path, vocab: Path, punkt: Path) -> None:
+    output, parts = tmp_path / "tokens", [CHANGING, CHANGING[:2], CHANGING[2:]]
+    assert pack(HALF, corpus(tmp_path / "corpus", parts), vocab, punkt, output)["encoded"] == 3
+    parts[1] = CHANGING[3:]
+    files = corpus(tmp_path / "corpus", [*parts, CHANGING[1:]])
+    assert pack(HALF, files, vocab, punkt, output)["encoded"] == 2
+
+
+@pytest.mark.parametrize("other", ["recipe", "version", "vocab", "punkt", "ids.bin", "parts.json", "no list"])
+def test_what_was_packed_otherwise_or_is_damaged_is_not_used(
+    tmp_path: Path, vocab: Path, punkt: Path, other: str
+) -> None:
+    files, output = corpus(tmp_path / "corpus", [CHANGING, CHANGING[1:]]), tmp_path / "kept"
+    pack(HALF, files, vocab, punkt, output, version="1")
+    recipe = PackingRecipe(title=True, held_out=0.5) if other == "recipe" else HALF
+    version = "2" if other == "version" else "1"
+    if other == "vocab":
+        vocab = shutil.copytree(vocab, tmp_path / "vocab")
+        (vocab / "tokenizer.json").write_text((vocab / "tokenizer.json").read_text() + "\n")
+    if other == "punkt":
+        punkt = Path(shutil.copy(punkt, tmp_path / "punkt.zip"))
+        punkt.write_bytes(punkt.read_bytes() + b"\0")
+    if other in ("ids.bin", "parts.json"):
+        (output / other).write_bytes((output / other).read_bytes()[:-2] + b"\0\0")
+    if other == "no list":  # as of earlier versions
+        (output / "parts.json").unlink()
+    assert pack(recipe, files, vocab, punkt, output, version=version)["encoded"] == 2
+    pack(recipe, files, vocab, punkt, tmp_path / "new", version=version)
+    assert same(output, tmp_path / "new")
+
+
+def test_tokens_and_held_out_tokens_that_were_exchanged_are_named(
+    tmp_path: Path, vocab: Path, punkt: Path
+) -> None:
+    output = tmp_path / "tokens"
+    pack(PackingRecipe(held_out=0.3), corpus(tmp_path / "corpus", [CHANGING, CHANGING]), vocab, punkt, output)
+    PackedTokens(output).check_parts()
+    for name in (*FILES, "index.json"):
+        (output / name).rename(tmp_path / name)
+        (output / HELD_OUT / name).rename(output / name)
+        (tmp_path / name).rename(output / HELD_OUT / name)
+    with pytest.raises(PubmillError, match=r"tokens: \d+ tokens, but .*parts\.json counts \d+; pack again"):
+        PackedTokens(output).check_parts()
+
+
+NAMES = [str(30_000_000 + number) for number in range(200)]
+
+
+def write_named(path: Path, names: list[str]) -> Path:
+    """A part in which every document names itself."""
+    pq.write_table(pa.table({"id": names, "title": names, "text": names}), path)
+    return path
+
+
+def named(folder: Path, vocab: Path) -> list[str]:
+    """The names of the documents of a packed folder, in order."""
+    packed, tokenizer = PackedTokens(folder), load_tokenizer(vocab)
+    return [tokenizer.decode(document(packed, number)[0]) for number in range(packed.n_documents)]
+
+
+def test_the_share_is_about_right_and_a_larger_one_has_the_smaller_ones() -> None:
+    names = [str(number) for number in range(20_000)]
+    small, large = ({name for name in names if is_held_out(name, share)} for share in (0.01, 0.2))
+    assert abs(len(small) / 20_000 - 0.01) < 0.003 and abs(len(large) / 20_000 - 0.2) < 0.012
+    assert small < large
+    assert not any(is_held_out(name, 0.0) for name in names)
+    assert all(is_held_out(name, 1.0) for name in names)
+
+
+def test_which_they_are_never_changes() -> None:
+    """Other ones would be judged on what earlier models were trained on."""
+    assert [n for n in range(1000) if is_held_out(str(n), 0.005)] == [607, 634, 669, 906, 958]
+
+
+def test_trained_and_held_out_documents_are_disjoint_and_complete(
+    tmp_path: Path, vocab: Path, punkt: Path
+) -> None:
+    parts = [write_named(tmp_path / f"{n}.parquet", NAMES[n::3]) for n in range(3)]
+    recipe, output = PackingRecipe(held_out=0.1), tmp_path / "tokens"
+    index = pack(recipe, parts, vocab, punkt, output)
+    trained, held_out = (named(folder, vocab) for folder in (output, output / HELD_OUT))
+    in_order = [name for n in range(3) for name in NAMES[n::3]]
+    assert held_out == [name for name in in_order if is_held_out(name, 0.1)]
+    assert trained == [name for name in in_order if not is_held_out(name, 0.1)]
+    assert (index["documents"], index[HELD_OUT]["documents"]) == (len(trained), len(held_out))
+    assert 8 <= len(held_out) <= 35
+
+
+@pytest.mark.parametrize("share, left", [(0.0, HELD_OUT), (1.0, ".")])
+def test_one_of_the_two_may_be_empty(
+    tmp_path: Path, vocab: Path, punkt: Path, share: float, left: str
+) -> None:
+    part = write_named(tmp_path / "part.parquet", NAMES[:5])
+    pack(PackingRecipe(held_out=share), [part], vocab, punkt, tmp_path / "tokens")
+    assert PackedTokens(tmp_path / "tokens" / left).n_documents == 0

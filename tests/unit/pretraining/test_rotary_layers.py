@@ -1,6 +1,5 @@
 """ModernBERT's pass is that of transformers: windows, blocks, long sequences, padding, causal sequences."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +11,11 @@ from transformers.models.modernbert.modeling_modernbert import ModernBertForMask
 
 from pubmill.errors import PubmillError
 from pubmill.pretraining import rotary_layers
-from pubmill.pretraining.architectures import build_model, load_model
+from pubmill.pretraining.architectures import build_model, load_model, make_config
 from pubmill.pretraining.forward import embed, encode, masked_lm_logits
 from pubmill.pretraining.unpadded import SequenceBounds
 from pubmill.recipes import Architecture, Objective, RotaryAttention
+from pubmill.storage.files import read_json, write_json
 from tests.unit.pretraining.flash_reference import attention
 from tests.unit.pretraining.toy_pretraining import SPECIAL
 
@@ -111,12 +111,8 @@ def test_initial_weights_are_megatrons_and_embeddings_tied() -> None:
     assert model.decoder.weight is model.model.embeddings.tok_embeddings.weight
     deviations = {name: weight.std().item() / 0.02 for name, weight in model.named_parameters()}
     cut = 0.8796  # the standard deviation of a normal number between -2 and 2
-    for name, expected in {
-        "attn.Wqkv": cut,
-        "mlp.Wi": cut,
-        "attn.Wo": cut / 8**0.5,
-        "mlp.Wo": cut / 8**0.5,
-    }.items():
+    less = cut / 8**0.5
+    for name, expected in (("attn.Wqkv", cut), ("mlp.Wi", cut), ("attn.Wo", less), ("mlp.Wo", less)):
         for layer in range(4):
             assert deviations[f"model.layers.{layer}.{name}.weight"] == pytest.approx(expected, rel=0.06)
     assert deviations["model.embeddings.tok_embeddings.weight"] == pytest.approx(cut, rel=0.06)
@@ -132,11 +128,27 @@ def test_dropout_is_after_attention_only_and_not_in_the_configuration(tmp_path: 
     assert again.model.layers[0].attn.out_drop.p == 0.5
 
 
-def test_a_start_that_computes_otherwise_is_refused(tmp_path: Path) -> None:
+def test_each_layer_of_so_many_sees_the_whole_text() -> None:
+    config = make_config(architecture(layers=8), VOCABULARY, SPECIAL)
+    assert [number for number in range(8) if config.layer_types[number] == "full_attention"] == [0, 3, 6]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("layer_types", ["full_attention"] * 4),
+        ("rope_parameters", {"full_attention": {"rope_type": "default", "rope_theta": 1.0}}),
+        ("local_attention", 64),
+        ("hidden_activation", "relu"),
+        ("norm_bias", True),
+        ("mlp_bias", True),
+    ],
+)
+def test_a_start_that_computes_otherwise_is_refused(tmp_path: Path, name: str, value: Any) -> None:
     build().save_pretrained(tmp_path)
-    other = replace(architecture(), rotary=RotaryAttention(window=64))
-    with pytest.raises(PubmillError, match="local_attention is 128, the recipe and the vocabulary need 64"):
-        load_model(tmp_path, other, OBJECTIVE, VOCABULARY, SPECIAL, 1)
+    write_json(tmp_path / "config.json", read_json(tmp_path / "config.json") | {name: value})
+    with pytest.raises(PubmillError, match=f"its {name} is .*, the recipe and the vocabulary need "):
+        load_model(tmp_path, architecture(), OBJECTIVE, VOCABULARY, SPECIAL, 1)
 
 
 def test_the_rotation_is_one_graph_with_the_same_results_and_gradients() -> None:

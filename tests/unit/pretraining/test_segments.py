@@ -1,5 +1,6 @@
 """When a segment saves, logs and reports, what it refuses, and how a rising loss is noticed."""
 
+import sys
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,6 +14,7 @@ from pubmill.pretraining import segments
 from pubmill.pretraining.checkpoints import BackgroundSaves, PretrainingProgress
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import Pretraining, learning_rate
+from pubmill.pretraining.segments import event_writer, log_line, means, progress_line, write_events
 from pubmill.recipes.objectives import Term
 from tests.unit.pretraining.toy_pretraining import RECIPE, changed, log, pretrain, state
 
@@ -54,23 +56,22 @@ def test_no_save_is_replaced_while_the_loss_is_suspicious(
     assert saves == []
 
 
+@pytest.mark.parametrize(("last", "saved"), [(0, []), (2, [2])])
 def test_a_stop_before_the_first_step_saves_nothing_and_one_later_does(
-    data: Path, tmp_path: Path, saves: list[int], monkeypatch: pytest.MonkeyPatch, capsys: Any
+    last: int, saved: list[int], data: Path, tmp_path: Path, saves: list[int], monkeypatch: Any, capsys: Any
 ) -> None:
     update = Pretraining.update
-    for last in (0, 2):
 
-        def stop(self: Pretraining, step: int, last: int = last) -> dict[str, float]:
-            if step == last:
-                raise StopRequestedError
-            return update(self, step)
+    def stop(self: Pretraining, step: int) -> dict[str, float]:
+        if step == last:
+            raise StopRequestedError
+        return update(self, step)
 
-        monkeypatch.setattr(Pretraining, "update", stop)
-        with pytest.raises(StopRequestedError) as caught:
-            pretrain(data, tmp_path / "step-4", 4)
-        assert caught.value.number == 15  # SIGTERM
-        assert ("asked to stop before another step" in capsys.readouterr().err) == (last == 0)
-    assert saves == [2]
+    monkeypatch.setattr(Pretraining, "update", stop)
+    with pytest.raises(StopRequestedError) as caught:
+        pretrain(data, tmp_path / "step-4", 4)
+    assert saves == saved and caught.value.number == 15  # SIGTERM
+    assert ("asked to stop before another step" in capsys.readouterr().err) == (last == 0)
 
 
 @pytest.mark.parametrize(("steps", "logged"), [(10, [2, 4, 6, 8, 10]), (9, [2, 4, 6, 8, 9]), (3, [1, 2, 3])])
@@ -152,3 +153,51 @@ def test_what_cannot_be_trained_is_refused_before_it_begins(
     else:
         with pytest.raises(PubmillError, match=fault):
             segments.check(RECIPE, packed, vocabulary, segment, world)
+
+
+TERMS = (Term("mlm", 1.0, "masked"), Term("nsp", 0.5, "pairs", chooses=True))
+SUMS = {
+    "masked": 4, "mlm_loss": 8.0, "pairs": 2, "nsp_loss": 3.0, "nsp_correct": 1, "cut": 7, "tokens": 60,
+    "padded": 80, "flops": 500.0, "seconds": 2.0,
+}  # fmt: skip
+
+
+def test_losses_are_means_per_label_and_weigh_as_the_objective_says() -> None:
+    assert means(TERMS, SUMS) == {"mlm_loss": 2.0, "nsp_loss": 1.5, "nsp_accuracy": 0.5}
+    line = log_line(TERMS, SUMS, 10, 1e-4, 1000.0)
+    assert line == {
+        "step": 10, "loss": 2.75, "mlm_loss": 2.0, "nsp_loss": 1.5, "nsp_accuracy": 0.5,
+        "learning_rate": 1e-4,
+        "cut_tokens": 7, "padding": 0.25, "tokens_per_second": 30.0, "mfu": 0.25,
+    }  # fmt: skip
+
+
+def test_a_term_without_labels_has_no_mean_and_adds_nothing() -> None:
+    sums = SUMS | {"pairs": 0, "nsp_loss": 0.0, "nsp_correct": 0}
+    assert means(TERMS, sums) == {"mlm_loss": 2.0, "nsp_loss": None, "nsp_accuracy": None}
+    assert log_line(TERMS, sums, 10, 1e-4, 1000.0)["loss"] == 2.0
+
+
+def test_progress_estimates_the_time_left_from_the_time_spent() -> None:
+    line = log_line(TERMS, SUMS | {"tokens": 2468.0}, 10, 1e-4, 1000.0)
+    assert progress_line(line, 40, 100, 600.0) == (
+        "step 10/40 (of 100)  loss 2.750  1,234 tokens/s  MFU 25%  30 min left"
+    )
+
+
+def test_tensorboard_shows_every_measure_that_has_a_value(tmp_path: Path) -> None:
+    board = event_writer(tmp_path, 0)
+    write_events(board, {"step": 3, "loss": 2.5, "nsp_loss": None})
+    [events] = tmp_path.iterdir()
+    assert b"loss" in events.read_bytes()  # before it is closed: training may be killed
+    board.close()
+    assert b"nsp_loss" not in events.read_bytes() and b"step" not in events.read_bytes()
+
+
+def test_without_tensorboard_the_log_alone_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
+    assert event_writer(tmp_path / "events", 1) is None
+    assert "no TensorBoard here (pip install tensorboard): log.jsonl alone" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []

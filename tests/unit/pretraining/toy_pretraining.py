@@ -5,8 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from pubmill.pretraining import segments
-from pubmill.pretraining.packed_tokens import HELD_OUT
+from pubmill.pretraining.distributed import World
+from pubmill.pretraining.engine import Pretraining
+from pubmill.pretraining.masking import read_vocabulary
+from pubmill.pretraining.packed_tokens import HELD_OUT, PackedTokens
 from pubmill.pretraining.segments import Segment
 from pubmill.recipes import Architecture, Objective, Optimisation, PretrainingRecipe
 from pubmill.storage.files import read_json
@@ -59,11 +64,16 @@ def pretrain(
     return output
 
 
-def weights(folder: Path) -> tuple[bytes, bytes, bytes]:
+def begun(data: Path, recipe: PretrainingRecipe = RECIPE, teacher: Path | None = None) -> Pretraining:
+    """A pretraining on that corpus before its first step, alone on a processor."""
+    packed = PackedTokens(data / "tokens")
+    world = World(torch.device("cpu"))
+    return Pretraining(recipe, packed, read_vocabulary(data, packed.special), world, teacher=teacher)
+
+
+def weights(folder: Path) -> list[bytes]:
     """What has been learnt."""
-    names = ("model.safetensors", "auxiliary.safetensors", "optimizer.safetensors")
-    first, second, third = ((folder / name).read_bytes() for name in names)
-    return first, second, third
+    return [(folder / f"{name}.safetensors").read_bytes() for name in ("model", "auxiliary", "optimizer")]
 
 
 def state(folder: Path) -> dict[str, Any]:

@@ -50,7 +50,7 @@ def test_json_text_and_a_file_give_the_same(tmp_path: Path) -> None:
         ({"objective": {"masking": "none"}}, "objective.masking: expected 'whole-word'"),
         ({"objective": {"maskign": "none"}}, "objective.maskign: unknown key; the nearest: masking"),
         ({"objective": 5}, "objective: expected keys with values (found 5)"),
-        ({"steps": 0}, "steps must be above 0, found 0"),
+        ({"steps": 0}, "steps: expected greater than 0 (found 0)"),
     ],
 )
 def test_wrong_values_are_reported(change: dict[str, Any], message: str) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -38,7 +37,6 @@ from pubmill.vocabs.merges import learn_pieces
 from pubmill.vocabs.wordpiece import SPECIAL, make_tokenizer, save
 from tests.unit.toy_vocabs import RECIPES, make_vocab
 
-ROOT = Path(__file__).resolve().parents[3]
 SENTENCE = TokensExample(
     id="1", document=None, words=["ab", "abab", "ba", "☃"], labels=["B-X", "I-X", "O", "B-X"]
 )
@@ -97,11 +95,11 @@ def write_dataset(folder: Path, examples: list[Example]) -> Path:
     return folder
 
 
-def test_the_program_writes_figures_and_no_text(tmp_path: Path, vocab: Path) -> None:
+def test_the_program_writes_figures_and_no_text(tmp_path: Path, vocab: Path, python: str) -> None:
     secret = TokensExample(id="secret-id", document="secret-note", words=["secretword"], labels=["B-X"])
     dataset = write_dataset(tmp_path / "dataset", [secret])
     output, recipe = tmp_path / "on" / "d.json", {"vocab": "v", "dataset": "d", "kind": "tokens"}
-    command = [sys.executable, "-m", "pubmill.job", "vocab_diagnosis", "--recipe", json.dumps(recipe)]
+    command = [python, "-m", "pubmill.job", "vocab_diagnosis", "--recipe", json.dumps(recipe)]
     command += ["--vocab", str(vocab), "--dataset", str(dataset), "--output", str(output)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     written = json.loads(output.read_text())

@@ -41,15 +41,18 @@ def plain_merges(counts: Mapping[str, int], mark: str) -> Iterator[tuple[list[st
         left, right = pieces[best[0]], pieces[best[1]]
         joined = left + right.removeprefix(mark)
         pieces = pieces if joined in pieces else [*pieces, joined]
-        for word, parts in split.items():
-            new: list[str] = []
-            place = 0
-            while place < len(parts):
-                both = parts[place : place + 2] == [left, right]
-                new.append(joined if both else parts[place])
-                place += 2 if both else 1
-            split[word] = new
+        split = {word: join(parts, (left, right), joined) for word, parts in split.items()}
         yield pieces, tie
+
+
+def join(parts: list[str], pair: tuple[str, str], piece: str) -> list[str]:
+    """The parts of a word with a piece in place of each pair."""
+    joined, place = list[str](), 0
+    while place < len(parts):
+        both = tuple(parts[place : place + 2]) == pair
+        joined.append(piece if both else parts[place])
+        place += 2 if both else 1
+    return joined
 
 
 @pytest.mark.parametrize("mark", ["##", ""])
@@ -63,10 +66,8 @@ def test_merges_are_those_of_the_plain_algorithm(mark: str, counts: dict[str, in
 
 def test_merges_are_ordered_and_leave_room_for_characters() -> None:
     counts = {"aab": 3, "abb": 3, "bab": 3, "aaaa": 2}
-    assert (
-        learn_pieces(counts, 20, SPECIAL).merges
-        == learn_pieces(dict(reversed(counts.items())), 20, SPECIAL).merges
-    )
+    first, again = (learn_pieces(given, 20, SPECIAL) for given in (counts, dict(reversed(counts.items()))))
+    assert first.merges == again.merges
     alphabet = [*SPECIAL, "a", "b", "##a", "##b"]
     assert learn_pieces({"ab": 5, "ba": 2}, 9, SPECIAL).pieces == alphabet
     assert learn_pieces({"ab": 5, "ba": 2}, 10, SPECIAL).pieces == [*alphabet, "ab"]
@@ -104,10 +105,8 @@ def test_byte_level_merges_are_the_reference_trainers(counts: dict[str, int], me
     learnt = learn_pieces(counts, size, [], "", sorted(pre_tokenizers.ByteLevel.alphabet()))
     if len({left + right for left, right in learnt.merges}) < len(learnt.merges):
         return  # it keeps stale counts where two merges give the same piece
-    trainer = trainers.BpeTrainer(
-        vocab_size=size, initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()), special_tokens=[],
-        show_progress=False,
-    )  # fmt: skip
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    trainer = trainers.BpeTrainer(vocab_size=size, initial_alphabet=alphabet, show_progress=False)
     theirs = trained(models.BPE(), trainer, counts)
     assert learnt.pieces == sorted(theirs, key=theirs.__getitem__)
 
@@ -156,21 +155,13 @@ def gains(split: Mapping[str, list[str]], counts: Mapping[str, int]) -> dict[Pai
     return found
 
 
-def join(parts: list[str], pair: Pair) -> list[str]:
-    joined, place = list[str](), 0
-    while place < len(parts):
-        both = tuple(parts[place : place + 2]) == pair
-        joined.append(pair[0] + pair[1].removeprefix("##") if both else parts[place])
-        place += 2 if both else 1
-    return joined
-
-
 def steps(counts: Mapping[str, int], merges: list[Pair]) -> Iterator[tuple[Pair, dict[Pair, float]]]:
     """Each merge with the gains among which it was chosen."""
     split = {word: [word[0], *(f"##{c}" for c in word[1:])] for word in counts}
     for pair in merges:
         yield pair, gains(split, counts)
-        split = {word: join(parts, pair) for word, parts in split.items()}
+        piece = pair[0] + pair[1].removeprefix("##")
+        split = {word: join(parts, pair, piece) for word, parts in split.items()}
 
 
 @given(few_letters, st.integers(6, 60))

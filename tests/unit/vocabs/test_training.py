@@ -6,7 +6,7 @@ import json
 import signal
 import subprocess
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -160,34 +160,42 @@ def test_diagnosis_counts_the_corpus(tmp_path: Path) -> None:
     vocab = make_vocab(tmp_path, recipe, ["aa ab aa", "aa ☃"])
     diagnosis = read_json(vocab / "diagnosis.json")
     assert diagnosis["documents"] == 2 and diagnosis["words"] == 5 and diagnosis["distinct_words"] == 3
-    assert diagnosis["unknown_words"] == 0 and diagnosis["minimum_count"] == 1
-    # 5 special tokens, a b ☃ ##a ##b, then aa and ab
     assert (vocab / "vocab.txt").read_text().split()[5:] == ["a", "b", "☃", "##a", "##b", "aa", "ab"]
-    assert diagnosis["subwords_per_word"] == 1 and diagnosis["continuations"] == 0
-    assert diagnosis["terms"]["naloxone"] == ["[UNK]"]
+    assert diagnosis["subwords_per_word"] == 1 and diagnosis["terms"]["naloxone"] == ["[UNK]"]
 
 
-@pytest.mark.parametrize("name", RECIPES)
-def test_an_empty_corpus_is_an_error_and_leaves_nothing(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "changes", "fault"),
+    [
+        ("albert", {"learner": "merges"}, "sentencepiece-unigram"),
+        ("byte-level", {"lowercase": True}, "lowercase: false"),
+        ("albert", {"size": 8}, "can't learn 8 pieces"),
+        ("byte-level", {"size": 200}, "too small"),
+    ],
+)
+def test_impossible_recipes_and_sizes_are_refused(name: str, changes: dict[str, Any], fault: str) -> None:
+    with pytest.raises(PubmillError, match=fault):
+        learn(replace(RECIPES[name], **changes), {"abcdefghijk": 3})
+
+
+def test_a_corpus_without_words_or_counts_is_an_error_and_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match="no words"):
-        make_vocab(tmp_path, RECIPES[name], [""])
+        make_vocab(tmp_path, RECIPES["cased"], [""])
+    with pytest.raises(PubmillError, match="no readable word counts"):
+        train(RECIPES["cased"], [tmp_path / "part-0000.parquet"], tmp_path / "vocab")
     assert not (tmp_path / "vocab").exists() and not list(tmp_path.glob(".vocab*"))
 
 
-def test_impossible_recipes_and_sizes_are_refused(tmp_path: Path) -> None:
-    wrong = VocabRecipe(kind="sentencepiece", size=50, lowercase=True)
-    with pytest.raises(PubmillError, match="sentencepiece-unigram"):
-        learn(wrong, {"a": 1})
-    with pytest.raises(PubmillError, match="lowercase: false"):
-        learn(VocabRecipe(kind="byte-level-bpe", size=300, lowercase=True), {"a": 1})
-    small = VocabRecipe(kind="sentencepiece", size=8, lowercase=True, learner="sentencepiece-unigram")
-    with pytest.raises(PubmillError, match="can't learn 8 pieces"):
-        learn(small, {"abcdefghijk": 3})
-    with pytest.raises(PubmillError, match="too small"):
-        learn(VocabRecipe(kind="byte-level-bpe", size=200, lowercase=False), {"a": 1})
-    part = write_part(tmp_path / "part.parquet", TEXTS)
-    with pytest.raises(PubmillError, match="no readable word counts"):
-        train(RECIPES["cased"], [part], tmp_path / "vocab")
+PIECES = [("<unk>", 0.0), ("▁", 0.0), ("▁gene", -1.0), ("s", -1.5), ("▁a", -2.0), ("ing", -3.0), ("a", -4.0)]
+
+
+def test_pieces_follow_the_special_tokens_and_both_forms_of_each_character() -> None:
+    """Of a SentencePiece vocabulary in BERT's form."""
+    characters = ["[PAD]", "[UNK]", "a", "s", "##a", "##s"]
+    for size, more in ((6, []), (7, ["gene"]), (8, ["gene", "##ing"]), (9, ["gene", "##ing"])):
+        assert pieces_of.as_wordpiece(PIECES, size, ("[PAD]", "[UNK]")) == characters + more
+    with pytest.raises(PubmillError, match="a vocabulary of 5 is too small: special tokens and characters a"):
+        pieces_of.as_wordpiece(PIECES, 5, ("[PAD]", "[UNK]"))
 
 
 def test_a_released_vocabulary_is_taken_from_its_model(tmp_path: Path, folders: dict[str, Path]) -> None:
