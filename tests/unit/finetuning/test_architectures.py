@@ -59,7 +59,7 @@ RECIPES = [TOKENS, SPAN, *(OURS[name] for name in OURS if name not in ("crf", "b
 def test_a_folder_is_trained_and_predicts(
     family: str, recipe: FinetuningRecipe, folders: dict[str, Path], toy_data: dict[str, Path]
 ) -> None:
-    """Two tasks each; tests/gpu/test_architectures.py goes through all of them."""
+    """Two tasks each; tests/gpu/test_traces.py goes through all of them."""
     recipe = replace(recipe, epochs=1)
     made = finetune(FinetuningJob(recipe, folders[family], toy_data[recipe.task], 1, "test"))
     assert len(made.predictions) > 3 and all(None not in row.values() for row in made.predictions)

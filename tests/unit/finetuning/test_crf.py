@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn.utils.rnn import pack_sequence
 
-from pubmill.finetuning.heads import BiLstm, ChainHead, LinearChain, packing
+from pubmill.finetuning.heads import BiLstm, LinearChain, packing
 from pubmill.finetuning.inputs import Batch
-from pubmill.recipes import FinetuningRecipe
 from tests.unit.toy_tasks import TOKENS
 
 COUNTS = st.lists(st.integers(1, 4), min_size=1, max_size=4)
@@ -98,14 +97,13 @@ def batch(counts: list[int]) -> Batch:
     return Batch(inputs=nothing, places=nothing, counts=counts, groups=None)
 
 
-def lstm(crf: bool = False) -> FinetuningRecipe:
-    return replace(TOKENS, head="bilstm", head_sizes=[6], head_dropout=0.5, crf=crf)
+LSTM = replace(TOKENS, head="bilstm", head_sizes=[6], head_dropout=0.5)
 
 
 @given(COUNTS, SEEDS)
 def test_an_instance_gets_the_scores_that_it_gets_alone(counts: list[int], seed: int) -> None:
     torch.manual_seed(seed)
-    head, places = BiLstm(8, 3, lstm()).eval(), torch.randn(sum(counts), 8)
+    head, places = BiLstm(8, 3, LSTM).eval(), torch.randn(sum(counts), 8)
     with torch.inference_mode():
         together = torch.split(head(places, batch(counts)), counts)
         for rows, scores in zip(torch.split(places, counts), together, strict=True):
@@ -115,7 +113,7 @@ def test_an_instance_gets_the_scores_that_it_gets_alone(counts: list[int], seed:
 def test_the_lstm_reads_both_ways_and_no_other_instance() -> None:
     """A place's gradient reaches every place of its instance, and no place of another."""
     torch.manual_seed(1)
-    head, places = BiLstm(8, 3, lstm()).eval(), torch.randn(9, 8, requires_grad=True)
+    head, places = BiLstm(8, 3, LSTM).eval(), torch.randn(9, 8, requires_grad=True)
     head(places, batch([2, 4, 3]))[3].sum().backward()
     assert places.grad is not None
     assert places.grad.ne(0).any(1).tolist() == [False] * 2 + [True] * 4 + [False] * 3
@@ -123,18 +121,10 @@ def test_the_lstm_reads_both_ways_and_no_other_instance() -> None:
 
 def test_the_lstm_stays_in_float32() -> None:
     torch.manual_seed(1)
-    head, places = BiLstm(8, 3, lstm()).eval(), torch.randn(5, 8)
+    head, places = BiLstm(8, 3, LSTM).eval(), torch.randn(5, 8)
     with torch.autocast("cpu", torch.bfloat16):
         mixed = head(places, batch([2, 3]))
     assert mixed.dtype == torch.float32 and mixed.equal(head(places, batch([2, 3])))
-
-
-def test_all_of_a_heads_parameters_are_the_modules_own() -> None:
-    """Or they would be neither trained nor kept."""
-    head = ChainHead(BiLstm(8, 3, lstm(crf=True)), 3)
-    names = {"chain.transitions", "chain.start", "chain.end", "scorer.linear.weight"}
-    assert names <= head.state_dict().keys()
-    assert dict(head.named_parameters()).keys() == head.state_dict().keys()
 
 
 @given(st.lists(st.integers(1, 12), min_size=1, max_size=20))

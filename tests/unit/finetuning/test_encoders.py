@@ -189,23 +189,18 @@ def test_layers_and_what_is_below_them(folders: dict[str, Path], family: str) ->
     assert left == norms.get(family, set()) and not inside & below
 
 
-class UpsideDown(torch.nn.Module):
-    """An encoder whose embeddings follow its layers, or stand before them."""
-
-    def __init__(self, below: bool) -> None:
-        super().__init__()
-        self.config = transformers.BertConfig(num_hidden_layers=2)
-        tokens, stack = torch.nn.Embedding(3, 4), torch.nn.ModuleList(torch.nn.Linear(4, 4) for _ in "12")
-        for name, part in zip("ab", (tokens, stack) if below else (stack, tokens), strict=True):
-            setattr(self, name, part)
-
-    def get_input_embeddings(self) -> torch.nn.Module:
-        return next(module for module in self.modules() if isinstance(module, torch.nn.Embedding))
+def test_a_folder_without_safe_weights_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "pytorch_model.bin").write_bytes(b"")
+    with pytest.raises(PubmillError, match=r"no model folder.*safetensors"):
+        load(tmp_path)
 
 
-def test_embeddings_that_follow_the_layers_are_refused() -> None:
-    usual: Any = UpsideDown(below=True)
-    assert embeddings(usual) == [usual.get_input_embeddings()]
-    other: Any = UpsideDown(below=False)
-    with pytest.raises(PubmillError, match="^UpsideDown: its embeddings don't stand before its layers$"):
-        embeddings(other)
+def test_embeddings_that_follow_the_layers_are_refused(bert: Path) -> None:
+    encoder: Any = load(bert)
+    below = encoder.embeddings
+    assert embeddings(encoder) == [below]
+    del encoder.embeddings
+    encoder.embeddings = below
+    with pytest.raises(PubmillError, match="^BertModel: its embeddings don't stand before its layers$"):
+        embeddings(encoder)

@@ -55,11 +55,6 @@ def test_oversampled_epochs_have_each_class_equally_often(classes: list[int], si
         assert len(times) == classes.count(one) and max(times.values()) - min(times.values()) <= 1
 
 
-def test_classes_equally_frequent_are_left_alone() -> None:
-    assert [len(batch) for batch in training_batches(6, 9, 1, 0, [0, 1, 2, 0, 1, 2])] == [6]
-    assert [len(batch) for batch in training_batches(4, 9, 1, 0, [0, 0, 0, 1])] == [6]
-
-
 @given(LENGTHS, st.integers(1, 2000))
 def test_prediction_batches_hold_everything_once_within_the_budget(lengths: list[int], tokens: int) -> None:
     batches = prediction_batches(lengths, tokens)

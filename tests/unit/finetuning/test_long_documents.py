@@ -48,5 +48,8 @@ def test_documents_are_cut_only_where_the_model_or_the_recipe_reads_no_more(
 
 def test_a_length_left_to_a_model_without_one_is_refused(documents: Path, tmp_path: Path) -> None:
     model = save_encoder(tmp_path / "bloom", "bloom")
-    with pytest.raises(PubmillError, match="takes the encoder's limit, but bloom has none; set max_length"):
+    with pytest.raises(
+        PubmillError,
+        match="null takes the encoder's limit, but bloom has none; set max_length to ",
+    ):
         finetune(FinetuningJob(RECIPE, model, documents, 1, "test"))

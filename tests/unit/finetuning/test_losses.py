@@ -20,15 +20,26 @@ SCORES = torch.log(torch.tensor(PROBABILITIES, dtype=torch.float64)) + 3.0
 TARGETS = torch.tensor([0, 1, 1])
 
 
-def test_cross_entropy_is_the_mean_of_minus_log_p() -> None:
-    loss = classification_loss("cross-entropy", SCORES, TARGETS, None)
-    assert loss.item() == pytest.approx(-(math.log(0.5) + math.log(0.2) + math.log(0.3)) / 3)
+def test_losses_of_classes_are_the_formulas() -> None:
+    """Weighted cross-entropy is divided by the number of examples; the dice loss is that of Li et al. (2019),
+    section 3.3, with y = 1, alpha = 0.01 and gamma = 1."""
+    weights = torch.tensor([0.5, 2.0, 7.0], dtype=torch.float64)
+    q = [(1 - p) ** 0.01 * p for p in (0.5, 0.2, 0.3)]
+    by_hand = {
+        "cross-entropy": -(math.log(0.5) + math.log(0.2) + math.log(0.3)) / 3,
+        "weighted": -(0.5 * math.log(0.5) + 2.0 * math.log(0.2) + 2.0 * math.log(0.3)) / 3,
+        "dice": sum(1 - (2 * one * 1 + 1) / (one + 1 + 1) for one in q) / 3,
+    }
+    for name, expected in by_hand.items():
+        assert classification_loss(name, SCORES, TARGETS, weights).item() == pytest.approx(expected)
 
 
 def test_class_weights_are_inverse_to_frequency() -> None:
+    """Those of labels balance the absence and presence of each."""
     assert class_weights([1, 3]) == [2.0, pytest.approx(2 / 3)]
     assert class_weights([2, 0, 2]) == [1.0, 0.0, 1.0]
-    assert class_weights([5]) == [1.0]
+    absence, presence = label_weights([1, 5, 0, 10], examples=10)
+    assert absence == [pytest.approx(10 / 18), 1.0, 1.0, 0.0] and presence == [5.0, 1.0, 0.0, 1.0]
 
 
 @given(st.lists(st.integers(0, 1000), min_size=1, max_size=20).filter(any))
@@ -36,23 +47,6 @@ def test_class_weights_give_all_classes_the_same_share(counts: list[int]) -> Non
     weights = class_weights(counts)
     shares = [weight * count for weight, count in zip(weights, counts, strict=True) if count]
     assert shares == pytest.approx([sum(counts) / len(shares)] * len(shares))
-
-
-def test_weighted_cross_entropy_is_divided_by_the_number_of_examples() -> None:
-    weights = torch.tensor([0.5, 2.0, 7.0], dtype=torch.float64)
-    loss = classification_loss("weighted", SCORES, TARGETS, weights)
-    by_hand = -(0.5 * math.log(0.5) + 2.0 * math.log(0.2) + 2.0 * math.log(0.3)) / 3
-    assert loss.item() == pytest.approx(by_hand)
-
-
-def test_dice_loss_is_the_formula() -> None:
-    """Section 3.3 of Li et al. (2019) with y = 1, alpha = 0.01 and gamma = 1."""
-    by_hand = 0.0
-    for p in (0.5, 0.2, 0.3):
-        q = (1 - p) ** 0.01 * p
-        by_hand += 1 - (2 * q * 1 + 1) / (q + 1 + 1)
-    assert dice_loss(SCORES, TARGETS).item() == pytest.approx(by_hand / 3)
-    assert classification_loss("dice", SCORES, TARGETS, None).item() == pytest.approx(by_hand / 3)
 
 
 @pytest.mark.parametrize("margin", [0.0, 5.0, 20.0, 100.0, -100.0])
@@ -65,21 +59,11 @@ def test_dice_loss_has_finite_gradients_however_sure_the_scores(margin: float) -
 
 
 def test_binary_cross_entropy_is_the_mean_over_examples_and_labels() -> None:
-    scores = torch.logit(torch.tensor([[0.5, 0.2], [0.9, 0.4]], dtype=torch.float64))
-    targets = torch.tensor([[1.0, 0.0], [1.0, 1.0]], dtype=torch.float64)
-    by_hand = -(math.log(0.5) + math.log(0.8) + math.log(0.9) + math.log(0.4)) / 4
-    assert multilabel_loss(scores, targets, None).item() == pytest.approx(by_hand)
-
-
-def test_label_weights_balance_absence_and_presence_of_each_label() -> None:
-    absence, presence = label_weights([1, 5, 0, 10], examples=10)
-    assert absence == [pytest.approx(10 / 18), 1.0, 1.0, 0.0]
-    assert presence == [5.0, 1.0, 0.0, 1.0]
-
-
-def test_weighted_binary_cross_entropy_weighs_absence_and_presence() -> None:
+    """And weighs absence and presence, if there are weights."""
     scores = torch.logit(torch.tensor([[0.5, 0.2], [0.9, 0.4]], dtype=torch.float64))
     targets = torch.tensor([[1.0, 0.0], [0.0, 1.0]], dtype=torch.float64)
+    logs = [math.log(0.5), math.log(0.8), math.log(0.1), math.log(0.4)]
+    assert multilabel_loss(scores, targets, None).item() == pytest.approx(-sum(logs) / 4)
     weights = torch.tensor([[2.0, 3.0], [5.0, 7.0]], dtype=torch.float64)
-    by_hand = -(5 * math.log(0.5) + 3 * math.log(0.8) + 2 * math.log(0.1) + 7 * math.log(0.4)) / 4
+    by_hand = -(5 * logs[0] + 3 * logs[1] + 2 * logs[2] + 7 * logs[3]) / 4
     assert multilabel_loss(scores, targets, weights).item() == pytest.approx(by_hand)

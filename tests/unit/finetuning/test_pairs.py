@@ -36,13 +36,11 @@ WEIGHTS: list[Setting] = [{}, {"loss": "weighted"}]
 LOSSES: list[Setting] = [*WEIGHTS, {"loss": "dice"}]
 STABILISATION: list[Setting] = [
     {},
-    {"bias_correction": False},
-    {"adam_epsilon": 1e-6},
-    {"frozen_layers": 0},
+    {"bias_correction": False, "adam_epsilon": 1e-6},
     {"frozen_layers": 1},
     {"layerwise_decay": 0.8},
     {"reinitialised_layers": 1},
-    {"removed_layers": 1},
+    {"removed_layers": 1, "frozen_layers": 0},
     {"train_on": "train+dev"},
     {"keep": "last"},
     {"evaluate_every": 2},

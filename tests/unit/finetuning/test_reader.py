@@ -11,14 +11,6 @@ from pubmill.errors import PubmillError
 from pubmill.finetuning.encoders import load_encoder_tokenizer
 from pubmill.finetuning.reader import Reader
 from tests.unit.finetuning.encoder_families import ARCHITECTURES
-from tests.unit.tiny_encoders import tiny_bert, tiny_roberta
-from tests.unit.toy_tasks import SYLLABLES
-
-
-@pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("models")
-    return {"bert": tiny_bert(folder / "bert", SYLLABLES), "roberta": tiny_roberta(folder / "roberta")}
 
 
 @pytest.mark.parametrize(("name", "special"), [("bert", 3), ("roberta", 4)])
@@ -32,12 +24,6 @@ def test_two_texts_need_a_subword_each(models: dict[str, Path], name: str, speci
         f"max_length is {special + 1}, which leaves 1 subwords beside the special tokens of two texts; "
         "it must leave at least 2"
     )
-
-
-def test_a_decoder_reads_a_whole_input_at_its_last_subword(models: dict[str, Path]) -> None:
-    tokenizer = load_encoder_tokenizer(models["bert"])
-    assert Reader(tokenizer, 8, "none").whole([7, 8, 9]) == 0
-    assert Reader(tokenizer, 8, "none", causal=True).whole([7, 8, 9]) == 2
 
 
 def test_words_that_are_read_alone_are_never_misread(models: dict[str, Path]) -> None:
@@ -55,19 +41,7 @@ def test_words_that_are_read_alone_are_never_misread(models: dict[str, Path]) ->
 FIRST = {made: family for family, (_, made, _) in reversed(ARCHITECTURES.items())}
 KINDS = {family: made for made, family in FIRST.items()}
 """Architecture -> the tokenizer of which it is the first."""
-NAMES = [
-    "[MASK]",
-    "[SEP]",
-    "[CLS]",
-    "[PAD]",
-    "<mask>",
-    "<s>",
-    "</s>",
-    "<pad>",
-    "<eos>",
-    "<sep>",
-    "<|endoftext|>",
-]
+NAMES = "[MASK] [SEP] [CLS] [PAD] <mask> <s> </s> <pad> <eos> <sep> <|endoftext|>".split()
 
 
 @pytest.fixture(scope="module", params=KINDS)

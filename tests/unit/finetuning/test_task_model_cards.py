@@ -45,7 +45,9 @@ def table(text: str, title: str) -> list[str]:
 
 def test_metadata_are_those_of_the_hub(tmp_path: Path) -> None:
     found = metadata(card(tmp_path, stored={"dataset": "bc2gm", "access": "public"}))
-    assert found["pipeline_tag"] == "token-classification" and found["datasets"] == ["bc2gm"]
+    assert found["pipeline_tag"] == FACTS["tokens"].hub_task == "token-classification" and found[
+        "datasets"
+    ] == ["bc2gm"]
     assert found["base_model"] == "bert-base" and "pubmill_access" not in found
     [model] = found["model-index"]
     [result] = model["results"]
@@ -59,11 +61,6 @@ def test_without_a_dev_score_there_is_no_result(tmp_path: Path) -> None:
     assert not [row for row in table(text, "Training") if "dev" in row.split("|")[1] and "sha" not in row]
 
 
-@pytest.mark.parametrize("task", FACTS)
-def test_every_task_has_the_hubs_name(tmp_path: Path, task: str) -> None:
-    assert metadata(card(tmp_path, recipe={"task": task}))["pipeline_tag"] == FACTS[task].hub_task
-
-
 @pytest.mark.parametrize("access", ACCESS)
 def test_access_is_that_of_the_data_or_the_stricter_one_of_the_model(tmp_path: Path, access: str) -> None:
     assert ACCESS[access] in card(tmp_path, stored={"access": access})
@@ -71,14 +68,12 @@ def test_access_is_that_of_the_data_or_the_stricter_one_of_the_model(tmp_path: P
     assert ACCESS[access] in text and metadata(text)["pubmill_access"] == access
 
 
-def test_without_a_card_access_is_unknown_and_the_folder_names_the_data(tmp_path: Path) -> None:
+def test_without_a_card_access_is_unknown_and_how_it_is_loaded(tmp_path: Path) -> None:
+    """The folder names the data."""
     text = card(tmp_path)
     assert UNKNOWN in text and f"on `{tmp_path.name}` with seed 3." in text
-
-
-def test_how_it_is_loaded(tmp_path: Path) -> None:
+    assert "loads its encoder with `AutoModel`; its head is pubmill's. `.venv" in text
     assert "loads it as `BertForTokenClassification`; `.venv" in card(tmp_path, "BertForTokenClassification")
-    assert "loads its encoder with `AutoModel`; its head is pubmill's. `.venv" in card(tmp_path)
 
 
 def test_what_it_was_made_with_is_in_tables_without_empty_rows(tmp_path: Path) -> None:

@@ -12,23 +12,17 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast, Qwen2Tokenizer
 
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import TokensExample, write_examples
+from pubmill.examples.kinds import TokensExample
 from pubmill.finetuning.encoders import load_encoder_tokenizer
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.reader import PROBE, Reader
 from pubmill.finetuning.run import finetune
-from pubmill.finetuning.tasks import tokens
-from pubmill.finetuning.tasks.tokens import Tokens
+from pubmill.finetuning.tasks import tokens as task_of_tokens
 from pubmill.recipes import FinetuningRecipe
 from tests.unit.finetuning.encoder_families import pairs_and_merges
 
 WORDS = ["The", "ine", "inelong", "baco", "12", "(", ")", "p53", "IL-2", "'s", "dimi", ".", "β-nu", "é"]
-SPECIAL: dict[str, Any] = {
-    "pad_token": "<pad>",
-    "cls_token": "<s>",
-    "sep_token": "</s>",
-    "unk_token": "<unk>",
-}
+SPECIAL: Any = {"pad_token": "<pad>", "cls_token": "<s>", "sep_token": "</s>", "unk_token": "<unk>"}
 
 
 def bytes_after_a_split() -> Any:
@@ -125,44 +119,29 @@ def test_words_read_alone_are_texts_of_their_own(kinds: dict[str, Path], kind: s
     assert (reader(kinds[kind]).subwords_of_words([WORDS]) == [pieces]) == (kind not in MARKED_BY_SPACE)
 
 
-def example(number: int) -> TokensExample:
-    words = WORDS[number % 5 : number % 5 + 6]
-    labels = ["B" if word.startswith("ine") else "O" for word in words]
-    return TokensExample(id=str(number), document=None, words=words, labels=["B", *labels[1:]])
-
-
-@pytest.fixture(scope="module")
-def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("dataset")
-    for split in ("train", "dev", "test"):
-        write_examples(root / f"{split}.jsonl.gz", [example(number) for number in range(16)])
-    return root
-
-
 def strange(folder: Path) -> Path:
     """A tokenizer that joins a word to a space after it, which no word by itself has."""
     return saved(plain(learnt_with=pre_tokenizers.Split(" ", "merged_with_previous")), folder)
 
 
 def test_a_tokenizer_that_reads_words_otherwise_is_refused(
-    dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tokens: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job = FinetuningJob(RECIPE, strange(tmp_path / "m"), dataset, 1, "test")
-    expected = r"reads [\d]+ of 96 words of the training data otherwise .*"
+    job = FinetuningJob(RECIPE, strange(tmp_path / "m"), tokens, 1, "test")
+    expected = r"reads \d+ of \d+ words of the training data otherwise .*"
     with pytest.raises(PubmillError, match=expected + r"such as '.*; labels of words can't be learnt"):
         finetune(job)
-    monkeypatch.setattr(tokens, "label_of_process", lambda: {"access": "credentialed"})
+    monkeypatch.setattr(task_of_tokens, "label_of_process", lambda: {"access": "credentialed"})
     with pytest.raises(PubmillError, match=expected + r"in their sentence; labels of words"):
         finetune(job)
-    alone = replace(job, recipe=replace(RECIPE, words="alone"))
-    assert len(finetune(alone).predictions) == 16
+    assert len(finetune(replace(job, recipe=replace(RECIPE, words="alone"))).predictions) == 20
 
 
 def test_few_words_of_dropped_characters_are_reported(
     folders: dict[str, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     made = reader(folders["bert"])
-    task = Tokens(RECIPE, made, ["O", "B"])
     made.misread_words = lambda sentences, after=None: ["\u200b"]  # type: ignore[method-assign]
-    task.prepare([example(number) for number in range(50)], [])
+    sentence = TokensExample(id="1", document=None, words=["ine"] * 6, labels=["B"] * 6)
+    task_of_tokens.Tokens(RECIPE, made, ["O", "B"]).prepare([sentence] * 50, [])
     assert "reads 1 of 300 words of the training data otherwise" in "".join(capsys.readouterr())
