@@ -15,8 +15,7 @@ from torch import Tensor
 
 from pubmill.errors import PubmillError
 from pubmill.finetuning import predicting, trainer
-from pubmill.finetuning.attention_blocks import TYPES, use_blocks, uses_blocks
-from pubmill.finetuning.encoders import load_encoder
+from pubmill.finetuning.encoders import SEE_ALL, load_encoder, use_blocks, uses_blocks
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Instance, collate, joined
 from pubmill.finetuning.predicting import ON_TENSOR_CORES, PLAIN, tokens_at_once
@@ -141,7 +140,7 @@ def part(lengths: tuple[int, ...], segments: bool) -> list[Instance]:
 @pytest.mark.parametrize("family", ARCHITECTURES)
 def test_encodings_in_blocks_are_those_of_padded_inputs(family: str, folders: dict[str, Path]) -> None:
     encoder = load_encoder(folders[family], 0.0, CPU)
-    assert uses_blocks(encoder) == (encoder.config.model_type in TYPES)
+    assert uses_blocks(encoder) == (encoder.config.model_type in SEE_ALL)
     if not uses_blocks(encoder):
         return
     model = TaskModel(encoder, torch.nn.Identity()).eval()

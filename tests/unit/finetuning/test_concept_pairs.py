@@ -105,7 +105,7 @@ def test_what_a_short_input_leaves_out_is_counted_and_gets_no_relation(model: Pa
 
 def test_relations_are_learnt(model: Path, tmp_path: Path) -> None:
     folder = write_dataset(tmp_path, "relations", train=200)
-    recipe = replace(RECIPE, dropout=0.0, epochs=10, learning_rate=5e-3)
+    recipe = replace(RECIPE, dropout=0.0, epochs=8, learning_rate=5e-3)
     made = finetune(FinetuningJob(recipe, model, folder, 1, "test"))
     gold = list(read_examples(folder / "test.jsonl.gz", RelationsExample))
     found = score_relations(gold, [row["relations"] for row in made.predictions]).metrics

@@ -21,7 +21,7 @@ from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.inputs import collate
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.run import finetune
-from pubmill.finetuning.tasks.span import ContextWindow, Span, covering, text_of
+from pubmill.finetuning.tasks.span import ContextWindow, Span, text_of
 from pubmill.metrics.answers import score_answers
 from tests.unit.tiny_encoders import tiny_bert
 from tests.unit.toy_tasks import SPAN, SYLLABLES
@@ -169,7 +169,7 @@ def test_the_loss_by_hand(model: Path) -> None:
     windows = made.encode([asked("ba co"), asked("ba co di fu ge")]).instances
     batch = collate(windows, 0, torch.device("cpu"))
     generator = torch.Generator().manual_seed(1)
-    scores = torch.randn(3 + 6, 2, generator=generator, requires_grad=True)
+    scores = torch.randn(3 + 6, 2, generator=generator)
     targets = [1, 2, 0, 0]
 
     def entropy(column: list[float], right: int) -> float:
@@ -179,10 +179,6 @@ def test_the_loss_by_hand(model: Path) -> None:
     expected = [entropy(column, right) for column, right in zip([*first, *second], targets, strict=True)]
     loss = made.loss(torch.nn.Identity(), scores, batch, torch.tensor(targets, dtype=torch.float32))
     assert loss.item() == pytest.approx(sum(expected) / 4, rel=1e-5)
-    [gradient] = torch.autograd.grad(loss, scores)
-    shares = torch.cat([part.detach().softmax(0) for part in (scores[:3], scores[3:])])
-    shares[[1, 2, 3, 3], [0, 1, 0, 1]] -= 1
-    torch.testing.assert_close(gradient, shares / 4)
 
 
 @given(st.data())
@@ -286,14 +282,6 @@ def test_dev_scores_are_of_questions_over_all_their_contexts(model: Path) -> Non
     assert task(model).dev_score(examples, predicted) == pytest.approx((2 / 3 + 0 + 1) / 3)
     found = task(model, metric="mrr").dev_score(examples, predicted)
     assert found == pytest.approx((1 / 3 + 1 + 1) / 3)
-
-
-def test_tokens_that_cover_characters() -> None:
-    """Also where tokens leave characters out, have none, share one, or begin with a blank."""
-    spans = [(0, 2), (2, 5), (5, 5), (7, 8), (7, 8), (8, 12)]
-    ends = {(0, 2): (0, 0), (1, 3): (0, 1), (5, 7): None, (6, 8): (3, 4), (9, 12): (5, 5), (12, 15): None}
-    assert {place: covering(spans, *place) for place in ends} == ends
-    assert [text_of("abcde  é fgh", spans, both) for both in ((3, 5), (5, 5))] == ["é fgh", "fgh"]
 
 
 def learnable(generator: random.Random, name: str, unanswerable: float) -> SpanExample:

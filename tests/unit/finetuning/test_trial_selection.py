@@ -38,51 +38,36 @@ FAILED: dict[str, Any] = {"failed": "nan", "dev": {"best": None, "best_step": No
 RATE, BATCH, LONGER = "learning_rate", "batch_size", [0.9, 0.4, 0.9]
 
 
+FEWEST = {1e-5: [0.2, 0.4, 0.4], 3e-5: [0.3, 0.7, 0.1], 1e-2: [0.9, 0.9, 0.9]}
+CONSTANT = {"failed": "constant predictions"}
+
+
 @pytest.mark.parametrize(
-    ("scores", "failed", "decides", "chosen", "mean", "failures"),
+    ("scores", "failed", "decides", "expected"),
     [
         # the best mean over models and seeds, not the best run
-        ({1e-5: [0.9, 0.1], 3e-5: [0.6, 0.7], 5e-5: [0.5, 0.6]}, {}, DECIDES, {RATE: 3e-5}, 0.65, [0, 0, 0]),
+        ({1e-5: [0.9, 0.1], 3e-5: [0.6, 0.7], 5e-5: [0.5, 0.6]}, {}, DECIDES, ({RATE: 3e-5}, 0.65, [0] * 3)),
         # of equals the first in the grid
-        ({3e-5: [0.5, 0.5], 1e-5: [0.5, 0.5]}, {}, DECIDES, {RATE: 3e-5}, 0.5, [0, 0]),
+        ({3e-5: [0.5, 0.5], 1e-5: [0.5, 0.5]}, {}, DECIDES, ({RATE: 3e-5}, 0.5, [0, 0])),
         # the steps of a point are the mean of its trials
-        ({1e-5: LONGER, 5e-5: [0.1] * 3}, {}, [RATE, STEPS], {RATE: 1e-5, STEPS: 73}, 0.7333, [0, 0]),
-        ({1e-5: LONGER}, {}, [STEPS], {STEPS: 73}, 0.7333, [0]),
-        ({1e-5: [0.0]}, {}, [STEPS], {STEPS: 1}, 0.0, [0]),
+        ({1e-5: LONGER, 5e-5: [0.1] * 3}, {}, [RATE, STEPS], ({RATE: 1e-5, STEPS: 73}, 0.7333, [0, 0])),
+        ({1e-5: LONGER}, {}, [STEPS], ({STEPS: 73}, 0.7333, [0])),
+        ({1e-5: [0.0]}, {}, [STEPS], ({STEPS: 1}, 0.0, [0])),
         # a point with a failed trial is not chosen but named
-        ({1e-5: [0.5, 0.5], 1e-2: [0.9, 0.9]}, {3: FAILED}, DECIDES, {RATE: 1e-5}, 0.5, [0, 1]),
+        ({1e-5: [0.5, 0.5], 1e-2: [0.9, 0.9]}, {3: FAILED}, DECIDES, ({RATE: 1e-5}, 0.5, [0, 1])),
         # where every point has some, the fewest count first
-        (
-            {1e-5: [0.2, 0.4, 0.4], 3e-5: [0.3, 0.7, 0.1], 1e-2: [0.9, 0.9, 0.9]},
-            dict.fromkeys((0, 5, 6, 7), FAILED),
-            DECIDES,
-            {RATE: 3e-5},
-            0.5,
-            [1, 1, 2],
-        ),
+        (FEWEST, dict.fromkeys((0, 5, 6, 7), FAILED), DECIDES, ({RATE: 3e-5}, 0.5, [1, 1, 2])),
         # it diverged after a best epoch
-        ({2e-3: [0.9, 0.4, 0.8]}, {0: {"failed": "nan"}}, [STEPS], {STEPS: 60}, 0.6, [1]),
+        ({2e-3: [0.9, 0.4, 0.8]}, {0: {"failed": "nan"}}, [STEPS], ({STEPS: 60}, 0.6, [1])),
         # constant predictions have a dev score and take part
-        (
-            {1e-5: [0.5], 3e-5: [0.6]},
-            {1: {"failed": "constant predictions"}},
-            DECIDES,
-            {RATE: 3e-5},
-            0.6,
-            [0, 0],
-        ),
+        ({1e-5: [0.5], 3e-5: [0.6]}, {1: CONSTANT}, DECIDES, ({RATE: 3e-5}, 0.6, [0, 0])),
     ],
 )
 def test_which_point_is_chosen(
-    scores: dict[float, list[float]],
-    failed: dict[int, dict[str, Any]],
-    decides: list[str],
-    chosen: dict[str, float],
-    mean: float,
-    failures: list[int],
+    scores: dict[float, list[float]], failed: dict[int, Any], decides: list[str], expected: Any
 ) -> None:
-    """`failed`: trials that differ in these values."""
-    made = trials(scores)
+    """`failed`: trials that differ in these values; expected are choice, mean and failures."""
+    made, (chosen, mean, failures) = trials(scores), expected
     for place, values in failed.items():
         made[place][1].update(values)
     selected = select(made, decides)

@@ -14,8 +14,7 @@ from pubmill.formats.document_files import FORMATS, format_of
 from pubmill.formats.text_files import read_text
 from pubmill.prediction.annotated_files import annotate_file, check_targets, targets, without_streams
 from pubmill.prediction.annotating import Annotator, written_names
-from tests.unit.prediction.toy_annotators import annotated, counted, relater, tagger
-from tests.unit.prediction.toy_documents import PUBTATOR, XML, bioc
+from tests.unit.prediction.toy_annotators import PUBTATOR, XML, annotated, bioc, counted, relater, tagger
 
 
 def test_pubtator_mentions_of_other_types_stay(tmp_path: Path) -> None:

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from pubmill.errors import PubmillError
-from tests.unit.prediction.toy_annotators import annotated, counted, relater, tagger
-from tests.unit.prediction.toy_documents import PUBTATOR, XML, bioc
+from tests.unit.prediction.toy_annotators import PUBTATOR, XML, annotated, bioc, counted, relater, tagger
 
 
 @pytest.mark.parametrize("sentences", [False, True])
