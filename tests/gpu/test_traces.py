@@ -77,7 +77,7 @@ def test_a_pretraining_step_waits_for_the_device_once(objective: str, pretrainin
     chosen where activations may be in bfloat16."""
     found = pretraining[objective]
     assert found["outcome"] == "done"
-    waits = 2 if objective.startswith("float16") else 1
+    waits = 2 if objective == "float16" else 1
     assert sum(found["step"]["waits"].values()) == waits and not found["step"]["copies"]
     plain = objective.startswith(("adversarial", "distillation", "float16"))
     assert found["methods"] == asdict(PLAIN if plain else COMPILED)

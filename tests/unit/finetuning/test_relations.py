@@ -18,9 +18,9 @@ from pubmill.finetuning.encoders import add_tokens, load_encoder, load_encoder_t
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import BiLstm, pooled
 from pubmill.finetuning.inputs import Instance, collate
-from pubmill.finetuning.reader import Reader, Subwords
+from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.run import finetune
-from pubmill.finetuning.tasks.relations import MARKS, Mention, located, remaining, written_tokens
+from pubmill.finetuning.tasks.relations import MARKS, Mention, remaining, written_tokens
 from pubmill.finetuning.tasks.texts import Sequences
 from pubmill.recipes import Dummies, FinetuningRecipe
 from tests.unit.toy_tasks import SYLLABLES
@@ -168,14 +168,6 @@ def test_a_relation_is_read_off_the_last_state_of_each_direction() -> None:
     instances = [Instance(example=0, ids=own, segments=None, places=own) for own in places]
     last = [head.lstm(own)[1][0].flatten() for own in torch.split(rows, lengths)]
     torch.testing.assert_close(head(rows, collate(instances, 0, CPU)), head.linear(torch.stack(last)))
-
-
-def test_characters_of_several_subwords_and_subwords_of_several_characters() -> None:
-    """As byte-level tokenizers split a character, and others join words."""
-    subwords = Subwords([1, 2, 3, 4], [(0, 2), (3, 4), (3, 4), (4, 9)])
-    arguments = [Mention(3, 4), Mention(1, 2), Mention(5, 6), Mention(2, 3), Mention(9, 10)]
-    found = [Mention(1, 3), Mention(0, 1), Mention(3, 4), Mention(1, 2), Mention(3, 4)]
-    assert located(subwords, arguments) == (found, 2)
 
 
 @pytest.mark.parametrize(

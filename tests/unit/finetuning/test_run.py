@@ -150,7 +150,9 @@ def test_a_collapsed_start_is_a_start_like_others(
     assert made.report["failed"] is None
 
 
-def run(tmp_path: Path, model: Path, dataset: Path, recipe: dict[str, Any], selected: dict[str, Any]) -> Path:
+def by_program(
+    tmp_path: Path, model: Path, dataset: Path, recipe: dict[str, Any], selected: dict[str, Any]
+) -> Path:
     """Run scripts/finetune.py with a choice for the recipe; its predictions."""
     write_json(tmp_path / "selected.json", selected)
     given = ("--recipe", json.dumps(recipe), "--model", model, "--dataset", dataset, "--seeds", 1)
@@ -162,7 +164,7 @@ def run(tmp_path: Path, model: Path, dataset: Path, recipe: dict[str, Any], sele
 def test_the_program_gives_the_same_as_the_library(tiny: Path, tokens: Path, tmp_path: Path) -> None:
     """`--selected` decides what it chose."""
     chosen = {"learning_rate": 1e-3, "batch_size": 16, "epochs": 1}
-    output = run(tmp_path, tiny, tokens, asdict(TOKENS), {"chosen": chosen, "mean_dev": 0.5})
+    output = by_program(tmp_path, tiny, tokens, asdict(TOKENS), {"chosen": chosen, "mean_dev": 0.5})
     recipe = replace(TOKENS, learning_rate=1e-3, batch_size=16, epochs=1)
     expected = finetune(FinetuningJob(recipe, tiny, tokens, 1, "test"))
     assert list(read_jsonl_gz(output)) == expected.predictions
@@ -181,7 +183,7 @@ def test_the_program_marks_a_run_for_which_nothing_could_be_chosen(
     point = {"learning_rate": 0.1, "head_sizes": [], "mean_dev": None, "trials": 2, "failed": 2}
     selected = {"chosen": None, "failed": "nan", "mean_dev": None, "considered": [point]}
     recipe = {name: value for name, value in asdict(TOKENS).items() if name not in point}
-    output = run(tmp_path, tiny, tokens, recipe, selected)
+    output = by_program(tmp_path, tiny, tokens, recipe, selected)
     expected = [{"id": one.id, "labels": None} for one in read_split(tokens, "test", TokensExample)]
     assert list(read_jsonl_gz(output)) == expected
     report = read_json(output.with_name("seed-1.training.json"))

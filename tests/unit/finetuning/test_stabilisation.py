@@ -166,24 +166,14 @@ def test_each_layer_learns_slower_than_the_one_above(folders: dict[str, Path], f
     optimiser.schedule(0, 10)
     of_weight = {one: group["lr"] for group in optimiser.adam.param_groups for one in group["params"]}
     found = {name: of_weight[one] for name, one in model.named_parameters()}
-    peak = recipe.learning_rate * schedule(0, 10, recipe.warmup)
-    expected = {}
-    for name in found:
-        if name.startswith("head."):
-            exponent = 0
-        elif name.startswith(("encoder.encoder.ln.", "encoder.final_norm.")):
-            exponent = 1
-        elif name.startswith(tuple(f"encoder.{stack}.{depth}." for stack, depth in PLACES)):
-            depth = next(depth for stack, depth in PLACES if name.startswith(f"encoder.{stack}.{depth}."))
-            exponent = LAYERS + 1 - depth
-        else:
-            exponent = LAYERS + 2
-        expected[name] = peak * 0.8**exponent
-    assert found == pytest.approx(expected)
-    assert len(set(expected.values())) == LAYERS + 2 + (family in ("megatron-bert", "modernbert"))
-
-
-PLACES = [(stack, depth) for stack in ("encoder.layer", "layers") for depth in range(LAYERS)]
+    peak, encoder = recipe.learning_rate * schedule(0, 10, recipe.warmup), model.encoder
+    exponents = dict.fromkeys(found, 1) | {name: 0 for name in found if name.startswith("head.")}
+    for depth, layer in enumerate(layers(encoder)):
+        exponents |= {f"encoder.{name}": LAYERS + 1 - depth for name in names(encoder, [layer])}
+    exponents |= {f"encoder.{name}": LAYERS + 2 for name in names(encoder, embeddings(encoder))}
+    assert found == pytest.approx({name: peak * 0.8**exponent for name, exponent in exponents.items()})
+    further = family in ("megatron-bert", "modernbert")  # a norm that follows the layers
+    assert len(set(exponents.values())) == LAYERS + 2 + further
 
 
 @pytest.mark.parametrize("corrected", [True, False])
