@@ -89,11 +89,11 @@ def test_which_weights_are_kept_and_when_dev_is_scored(
     assert steps == [(step, total) for step in range(made)] and report["steps"] == made
 
 
-@pytest.mark.parametrize(("scores", "steps"), [([0.9, 0.1, 0.1], 3), ([0.1, 0.1, 0.2], 8)])
+@pytest.mark.parametrize(("scores", "steps"), [([0.9, 0.1, 0.1], 4), ([0.1, 0.1, 0.2], 10)])
 def test_training_anew_makes_the_passes_that_were_best(
     scores: list[float], steps: int, scripted: Any
 ) -> None:
-    """3 of 7 steps, or all: with dev, an epoch has 8."""
+    """3 of 7 steps, or all: with dev, an epoch has 10."""
     run, _ = scripted(replace(BEST, evaluate_every=3, train_on="train+dev"), scores)
     assert run.report["steps_on_train_and_dev"] == kept(run) - 7 == steps
 
