@@ -3,6 +3,7 @@
 import inspect
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,6 @@ from tokenizers.pre_tokenizers import ByteLevel
 from torch import Tensor
 
 from pubmill.errors import PubmillError
-from pubmill.finetuning.attention_blocks import Block, sees_all_tokens, use_blocks
 from pubmill.recipes import FinetuningRecipe, Precision
 from pubmill.storage import encoder_checks
 from pubmill.storage.checksums import check_folder
@@ -34,6 +34,22 @@ FUSED = ("eurobert", "jina_embeddings_v3", "nomic_bert")
 """Further types of encoders that transformers gives fused attention over all tokens on a GPU."""
 NEXT_SENTENCE = ("bert", "megatron-bert")
 """Types of encoders whose pooler is pretrained, by next-sentence prediction."""
+BLOCKS = "blocks"
+"""Name of our attention among those of transformers, within blocks of inputs that are one sequence otherwise.
+A block has inputs of similar lengths, so a batch of several blocks has little padding. Only attention knows
+of blocks: all other work on a batch is done at once, in few and large products of matrices."""
+SEE_ALL = ("albert", "bert", "camembert", "distilbert", "electra", "roberta", "xlm-roberta")
+"""Types of encoders in which a token sees all others, only through attention, and its place by
+`position_ids`. On a GPU, transformers gives them fused attention."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """`inputs` of one padded `width`; `mask` (inputs x 1 x width): what is added to scores; None: nothing."""
+
+    inputs: int
+    width: int
+    mask: Tensor | None
 
 
 def load_encoder_tokenizer(folder: Path, words: bool = False) -> "PreTrainedTokenizerBase":
@@ -295,3 +311,64 @@ def prepare_encoder(encoder: "PreTrainedModel", recipe: FinetuningRecipe) -> Non
         # Only weights are frozen (Grießhaber et al. 2020): dropout stays active, as in all other fine-tuning.
         for module in (*embeddings(encoder), *stack[:frozen]):
             module.requires_grad_(False)
+
+
+def block_of(mask: Tensor) -> Block:
+    """Return the block whose inputs have this mask (inputs x width, 1 for tokens)."""
+    padding = mask == 0
+    added = torch.zeros(mask.shape).masked_fill_(padding, -torch.inf)[:, None]
+    inputs, width = mask.shape
+    return Block(inputs, width, added if padding.any() else None)
+
+
+def sees_all_tokens(encoder: "PreTrainedModel") -> bool:
+    """Return whether an encoder is of one of the `SEE_ALL`, and no decoder."""
+    return encoder.config.model_type in SEE_ALL and not getattr(encoder.config, "is_decoder", False)
+
+
+def use_blocks(encoder: "PreTrainedModel") -> None:
+    """Let an encoder attend in blocks if it can; without blocks it attends as with transformers' `eager`."""
+    from transformers import AttentionInterface, AttentionMaskInterface
+    from transformers.masking_utils import eager_mask
+
+    able = sees_all_tokens(encoder)
+    if able:
+        AttentionInterface.register(BLOCKS, attend)
+        AttentionMaskInterface.register(BLOCKS, eager_mask)
+    encoder.set_attn_implementation(BLOCKS if able else "eager")
+    encoder.attends_in_blocks = able  # type: ignore[assignment]  # of ours; copies of the encoder have it too
+
+
+def uses_blocks(encoder: "PreTrainedModel") -> bool:
+    return bool(getattr(encoder, "attends_in_blocks", False))
+
+
+def attend(
+    module: torch.nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    scaling: float | None = None,
+    dropout: float = 0.0,
+    blocks: Sequence[Block] | None = None,
+    **_: Any,
+) -> tuple[Tensor, None]:
+    """Return the means of values, inputs x tokens x heads x size; all arguments are inputs x heads x tokens x
+    size. With `blocks`, there is one input, in which each block's inputs follow one another."""
+    scaling = query.shape[-1] ** -0.5 if scaling is None else scaling
+
+    def means(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
+        scores = query @ key.transpose(-1, -2) * scaling
+        weights = (scores if mask is None else scores + mask).softmax(-1)
+        return torch.nn.functional.dropout(weights, dropout, module.training) @ value
+
+    if blocks is None:
+        return means(query, key, value, attention_mask).transpose(1, 2).contiguous(), None
+    sizes = [block.inputs * block.width for block in blocks]
+    parts = zip(*(torch.split(tensor[0], sizes, 1) for tensor in (query, key, value)), strict=True)
+    found = []
+    for block, tensors in zip(blocks, parts, strict=True):
+        queries, keys, values = (tensor.unflatten(1, (block.inputs, block.width)) for tensor in tensors)
+        found.append(means(queries, keys, values, block.mask).permute(1, 2, 0, 3).flatten(0, 1))
+    return torch.cat(found)[None], None

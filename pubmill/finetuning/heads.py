@@ -10,8 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
-from pubmill.finetuning.attention_blocks import Block
-from pubmill.finetuning.encoders import forward
+from pubmill.finetuning.encoders import Block, forward
 from pubmill.finetuning.inputs import Batch
 from pubmill.hardware.torch_setup import to_device
 from pubmill.recipes import FinetuningRecipe
@@ -61,11 +60,7 @@ class Layers(nn.Module):
         self.linear = linear(widths[-1], outputs)
 
     def forward(self, places: Tensor, batch: Batch) -> Tensor:
-        last = self.hidden(self.dropout(places))
-        # In float32: bfloat16 has so few values that many scores would tie, and ties decide answers.
-        with torch.autocast(places.device.type, enabled=False):
-            scores: Tensor = self.linear(last.float())
-        return scores
+        return in_float32(self.linear, self.hidden(self.dropout(places)))
 
 
 class PoolerLayers(nn.Module):
@@ -86,10 +81,7 @@ class PoolerLayers(nn.Module):
         self.first.p = 0.0
 
     def forward(self, places: Tensor, batch: Batch) -> Tensor:
-        last = self.dropout(torch.tanh(self.dense(self.first(places))))
-        with torch.autocast(places.device.type, enabled=False):
-            scores: Tensor = self.linear(last.float())
-        return scores
+        return in_float32(self.linear, self.dropout(torch.tanh(self.dense(self.first(places)))))
 
 
 def linear(before: int, after: int) -> nn.Linear:
@@ -98,6 +90,13 @@ def linear(before: int, after: int) -> nn.Linear:
     nn.init.normal_(layer.weight, std=0.02)
     nn.init.zeros_(layer.bias)
     return layer
+
+
+def in_float32(layer: nn.Linear, rows: Tensor) -> Tensor:
+    """Return a layer's scores: bfloat16 has so few values that many would tie, and ties decide answers."""
+    with torch.autocast(rows.device.type, enabled=False):
+        scores: Tensor = layer(rows.float())
+    return scores
 
 
 class Concatenated(nn.Module):

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from pubmill.finetuning.attention_blocks import Block, block_of
+from pubmill.finetuning.encoders import Block, block_of
 from pubmill.hardware.torch_setup import to_device
 
 

@@ -67,15 +67,14 @@ class Execution:
     """How encoder and update are computed.
 
     `weights`: precision of the weights that the encoder computes with; the optimiser's are float32.
-    `graphs`: whether steps of a shape seen before are replayed as CUDA graphs. `width`: batches are padded to
-    a multiple of it. `part_cost`: padded tokens that take as long as the work of a part of a batch that does
+    Steps with bfloat16 of a shape seen before are replayed as CUDA graphs. `width`: batches are padded to a
+    multiple of it. `part_cost`: padded tokens that take as long as the work of a part of a batch that does
     not depend on its size: reading the weights and adding their gradients. `part_sizes`: number of sizes that
     parts may have, of which each is recorded; None: any. `prediction_tokens`: padded tokens per prediction
     batch.
     """
 
     weights: batch_memory.Weights = "float32"
-    graphs: bool = False
     width: int = 1
     part_cost: int = 128
     part_sizes: int | None = None
@@ -84,7 +83,7 @@ class Execution:
 
 PLAIN = Execution()
 ON_GPU = Execution(width=8, part_cost=1024, part_sizes=4, prediction_tokens=32_768)
-ON_TENSOR_CORES = replace(ON_GPU, weights="bfloat16", graphs=True, width=16)
+ON_TENSOR_CORES = replace(ON_GPU, weights="bfloat16", width=16)
 
 
 def choose_execution(device: torch.device, precision: str) -> Execution:

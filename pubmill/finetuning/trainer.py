@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from pubmill.finetuning import inputs
-from pubmill.finetuning.attention_blocks import uses_blocks
+from pubmill.finetuning.encoders import uses_blocks
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import Batch, EncodedSplit
 from pubmill.finetuning.lasting_errors import MachineError
@@ -20,10 +20,10 @@ from pubmill.finetuning.recorded_steps import RecordedSteps, Recorder, cuda_reco
 from pubmill.finetuning.tasks.task import IGNORED, Task
 from pubmill.finetuning.weight_updates import (
     GroupedAdam,
+    Place,
     RecordableAdam,
     Update,
     compile_update,
-    place_of,
     refresh,
 )
 from pubmill.hardware.torch_setup import autocast, cuda_settings, to_device
@@ -242,8 +242,10 @@ class Trainer(Predictor):
             batches, of_batches = zip(*made, strict=True)
             made, counts = [(inputs.joined(batches), torch.cat(of_batches))], [sum(counts)]
         losses, updated = list[Tensor](), True
-        for number, (batch, targets) in enumerate(made, 1):
-            share, place = counts[number - 1] / sum(counts), place_of(number, len(made))
+        before_last: list[Place] = ["not last"] * (len(made) - 1)
+        places: list[Place] = [*before_last, "last"] if before_last else ["only"]
+        for (batch, targets), count, place in zip(made, counts, places, strict=True):
+            share = count / sum(counts)
             if recorded := self.recorded.find(batch, targets, place) if self.recorded else None:
                 losses.append(recorded(batch, targets, share))
                 continue

@@ -18,8 +18,7 @@ from pubmill.finetuning.heads import TaskModel
 from pubmill.hardware.compilers import fault_of_kernels
 from pubmill.hardware.torch_setup import to_device
 from pubmill.messages.progress import report_slower
-from pubmill.optimisers import OPTIMISERS
-from pubmill.optimisers.learning_rates import triangle
+from pubmill.optimisers import OPTIMISERS, triangle
 from pubmill.optimisers.loss_scaling import LossScaling
 from pubmill.recipes import FinetuningRecipe
 
@@ -37,13 +36,6 @@ LARGE = 2**17
 """Least number of elements whose update takes longer than the launch of a separate kernel."""
 UNCORRECTED = 1e9
 """Number of updates after which Adam's bias correction is a factor of exactly 1."""
-
-
-def place_of(number: int, parts: int) -> Place:
-    """Return the place of part `number`, from 1."""
-    if parts == 1:
-        return "only"
-    return "last" if number == parts else "not last"
 
 
 def schedule(step: int, total: int, warmup: float) -> float:

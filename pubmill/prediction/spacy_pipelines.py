@@ -7,7 +7,6 @@ dataset's words, so its own tokenizer is not used.
 import hashlib
 import pickletools
 import time
-from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from importlib.metadata import version
@@ -38,6 +37,8 @@ def annotate(
     report on how they were made, in which `model` is the name."""
     started = time.monotonic()
     nlp = load_pipeline(pipeline)
+    from spacy.tokens import Doc  # after spaCy is known to be there
+
     known = {label for labels in nlp.pipe_labels.values() for label in labels}
     if strange := sorted(recipe.types.keys() - known):  # a misspelt label would silently yield nothing
         labels = [f"{name}: {', '.join(sorted(one)[:20])}" for name, one in nlp.pipe_labels.items() if one]
@@ -48,9 +49,14 @@ def annotate(
     sentences = list(read_examples(examples, TokensExample))
     if not sentences:
         raise PubmillError(f"{examples} has no examples; convert the dataset again")
-    counts = {"entities_taken": 0, "entities_left_out": 0}
-    labelled = list(predict(nlp, [sentence.words for sentence in sentences], recipe.types, counts))
-    rows = [{"id": one.id, "labels": labels} for one, labels in zip(sentences, labelled, strict=True)]
+    counts, rows = {"entities_taken": 0, "entities_left_out": 0}, list[dict[str, Any]]()
+    documents = nlp.pipe(Doc(nlp.vocab, words=list(one.words)) for one in sentences)
+    for sentence, document in zip(sentences, documents, strict=True):
+        taken = [entity for entity in document.ents if entity.label_ in recipe.types]
+        counts["entities_taken"] += len(taken)
+        counts["entities_left_out"] += len(document.ents) - len(taken)
+        mentions = [(entity.start, entity.end, recipe.types[entity.label_]) for entity in taken]
+        rows.append({"id": sentence.id, "labels": to_labels(mentions, len(document), "bio")})
     made_with = provenance()
     identity = {key: nlp.meta.get(key) for key in ("lang", "name", "version")}
     identity["parts"] = list(nlp.pipe_names)
@@ -136,19 +142,3 @@ def pipeline_sha256(folder: Path) -> str:
     for path in files_of(folder):
         digest.update(f"{path.relative_to(folder).as_posix()} {sha256(path)}\n".encode())
     return digest.hexdigest()
-
-
-def predict(
-    nlp: Any, sentences: Iterable[Sequence[str]], types: dict[str, str], counts: dict[str, int]
-) -> Iterator[list[str]]:
-    """Yield BIO labels for the words of each sentence, after all parts of the pipeline have processed it. The
-    numbers of entities used, and of entities with labels that are not in `types`, are added to `counts`."""
-    from spacy.tokens import Doc
-
-    documents = (Doc(nlp.vocab, words=list(words)) for words in sentences)
-    for document in nlp.pipe(documents):
-        taken = [entity for entity in document.ents if entity.label_ in types]
-        counts["entities_taken"] += len(taken)
-        counts["entities_left_out"] += len(document.ents) - len(taken)
-        mentions = [(entity.start, entity.end, types[entity.label_]) for entity in taken]
-        yield to_labels(mentions, len(document), "bio")

@@ -23,8 +23,7 @@ from pubmill.errors import PubmillError, StopRequestedError
 from pubmill.hardware.compilers import fault_of_kernels
 from pubmill.hardware.torch_setup import NumberFormat, autocast, choose_precision
 from pubmill.messages.progress import report_progress, report_slower
-from pubmill.optimisers import OPTIMISERS, orthogonal_operations
-from pubmill.optimisers.learning_rates import stable, triangle
+from pubmill.optimisers import OPTIMISERS, orthogonal_operations, stable, triangle
 from pubmill.optimisers.loss_scaling import LossScaling
 from pubmill.pretraining.architectures import build_model, load_model
 from pubmill.pretraining.arithmetic import Size, shape_of_network, step_operations

@@ -24,7 +24,7 @@ from pubmill.examples.kinds import TokensExample
 from pubmill.finetuning.encoders import load_encoder_tokenizer
 from pubmill.finetuning.reader import Reader
 from tests.acceptance.conftest import Converted, examples_of
-from tests.unit.finetuning.test_words_in_sentences import SPECIAL, saved
+from tests.unit.finetuning.test_reader import SPECIAL, saved
 
 NAMES = (
     "bc2gm", "bc5-chem", "bc5-disease", "biored-ner", "gnormplus", "jnlpba", "linnaeus", "linnaeus@biobert",

@@ -7,7 +7,6 @@ replayed operation by operation. Prints a line for each check and ends with stat
 pytest: tests/gpu/test_cuda.py.
 """
 
-import random
 import sys
 import tempfile
 import time
@@ -44,12 +43,12 @@ from pubmill.pretraining.methods import (
 from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.pretraining.unpadded import SeededDropout, draw_seeds
 from pubmill.recipes import FinetuningRecipe, PretrainingRecipe
-from tests.gpu.finetuning_cases import MAKERS, PIECES, RECIPES
+from tests.gpu.finetuning_cases import RECIPES, examples
 from tests.gpu.trace_pretraining import RECIPES as PRETRAINING
-from tests.unit.finetuning import toy_spans
 from tests.unit.finetuning.fake_graphs import FakeRecorder
 from tests.unit.pretraining.toy_pretraining import changed, make_data
 from tests.unit.tiny_encoders import tiny_bert
+from tests.unit.toy_tasks import SYLLABLES
 
 DEVICE = torch.device("cuda", 0) if torch.cuda.is_available() else torch.device("cpu")
 EXAMPLES, STEPS, PRETRAINING_STEPS = 24, 6, 3
@@ -62,16 +61,15 @@ def begin(
     recipe: FinetuningRecipe, folder: Path, device: torch.device = DEVICE
 ) -> tuple[Trainer, EncodedSplit]:
     """A trainer of a tiny model, and its training data; on a processor, with fake graphs."""
-    draw = random.Random(1)
-    examples = [MAKERS[recipe.task](draw, str(number)) for number in range(EXAMPLES)]
-    model = folder / ("spans" if recipe.task == "span" else "bert")
-    trainer, _ = run._make_trainer(FinetuningJob(recipe, model, folder, 1, "test"), examples, device)
+    learnt = examples(recipe.task, EXAMPLES)
+    job = FinetuningJob(recipe, folder / "bert", folder, 1, "test")
+    trainer, _ = run._make_trainer(job, learnt, device)
     if device.type == "cpu" and trainer.precision == "bfloat16":
         trainer.model.encoder.attends_in_blocks = False  # type: ignore[assignment]  # recorded steps never do
         trainer.working = working_copy(trainer.model, torch.bfloat16)
         trainer.record(FakeRecorder())
-    split = trainer.task.encode_split(examples, learn=True)
-    trainer.task.prepare(examples, split.encoded.instances)
+    split = trainer.task.encode_split(learnt, learn=True)
+    trainer.task.prepare(learnt, split.encoded.instances)
     return trainer, split
 
 
@@ -258,8 +256,7 @@ CHECKS |= {
 def make_models(folder: Path) -> None:
     if DEVICE.type == "cuda":
         configure_cuda(deterministic=True)
-    tiny_bert(folder / "bert", PIECES)
-    toy_spans.make_model(folder / "spans")
+    tiny_bert(folder / "bert", SYLLABLES)
     make_data(folder / "data")
 
 

@@ -45,16 +45,6 @@ def arange(start: int, end: int) -> torch.Tensor:
     return torch.arange(start, end, dtype=torch.int32)
 
 
-def total(values: torch.Tensor, axis: int) -> torch.Tensor:
-    """The sum within each block."""
-    assert axis == 0
-    return values.sum(-1, keepdim=True)
-
-
-def zeros(shape: tuple[int], dtype: torch.dtype) -> torch.Tensor:
-    return torch.zeros(RUNNING[-1].blocks, *shape, dtype=dtype)
-
-
 def load(pointer: Pointer, mask: Any = None, other: float = 0.0) -> torch.Tensor:
     if not RUNNING[-1].values:
         return torch.zeros(pointer.at.shape if mask is not None else (), dtype=pointer.tensor.dtype)
@@ -78,12 +68,8 @@ class Compiled:
     def __init__(self, function: Callable[..., None]) -> None:
         self.function = function
 
-    def __call__(self, *given: Any) -> Any:
-        """Call it within another kernel."""
-        return self.function(*given)
-
     def __getitem__(self, grid: tuple[int]) -> Callable[..., None]:
-        return lambda *given, num_warps=4, **constants: self.run(grid[0], given, constants)
+        return lambda *given, **constants: self.run(grid[0], given, constants)
 
     def run(self, blocks: int, given: tuple[Any, ...], constants: dict[str, Any]) -> None:
         values = not any(isinstance(argument, FakeTensor) for argument in given)
@@ -103,10 +89,9 @@ class Compiled:
 def install() -> None:
     """Give this process the modules triton and triton.language."""
     language = ModuleType("triton.language")
-    same = "float32 bfloat16 int64 sqrt exp erf sigmoid where".split()
-    vars(language).update({name: getattr(torch, name) for name in same})
-    vars(language).update(constexpr=lambda value: value, program_id=program_id, arange=arange, sum=total)
-    vars(language).update(zeros=zeros, load=load, store=store)
+    vars(language).update({name: getattr(torch, name) for name in ("float32", "bfloat16", "int64", "sqrt")})
+    vars(language).update(constexpr=lambda value: value, program_id=program_id, arange=arange)
+    vars(language).update(load=load, store=store)
     triton = ModuleType("triton")
     vars(triton).update(jit=lambda **settings: Compiled, language=language)
     if "triton" not in sys.modules:

@@ -8,7 +8,6 @@ replayed step, "after": stream and generator of random numbers}.
 """
 
 import json
-import random
 import sys
 import tempfile
 from collections.abc import Callable
@@ -29,13 +28,17 @@ from pubmill.finetuning.inputs import EncodedSplit
 from pubmill.finetuning.tasks.tokens import Tokens
 from pubmill.finetuning.trainer import Trainer
 from pubmill.recipes import FinetuningRecipe
-from tests.gpu.finetuning_cases import COMMON, MAKERS, PIECES, RECIPES
+from tests.gpu.finetuning_cases import COMMON, IN_FLOAT32, RECIPES, TASKS, examples
 from tests.gpu.pretended_cuda import Watch, pretend
 from tests.gpu.pretended_graphs import pretend_to_record
-from tests.unit.finetuning import toy_spans
+from tests.unit.finetuning.encoder_families import save_encoder
 from tests.unit.tiny_encoders import tiny_bert
+from tests.unit.toy_tasks import SYLLABLES
 
-EXAMPLES = 12
+EXAMPLES = 8
+REPEATED = ("tokens, separate subwords", "tokens mlp", "sequence oversampled")
+"""Cases that do nothing on the device that no other does."""
+CASES = [case for case in RECIPES if case not in REPEATED]
 GPU = torch.device("cuda", 0)
 Work = Callable[[FinetuningRecipe, Path], dict[str, Any]]
 
@@ -68,30 +71,28 @@ def pretend_to_recur() -> None:
 
 def begin(recipe: FinetuningRecipe, folder: Path) -> tuple[Trainer, EncodedSplit, list[int]]:
     """A trainer, its training data and the first batch."""
-    draw = random.Random(1)
-    examples = [MAKERS[recipe.task](draw, str(number)) for number in range(EXAMPLES)]
-    trainer, _ = run._make_trainer(FinetuningJob(recipe, folder, folder, 1, "test"), examples, GPU)
-    split = trainer.task.encode_split(examples, learn=True)
-    trainer.task.prepare(examples, split.encoded.instances)
+    learnt = examples(recipe.task, EXAMPLES)
+    trainer, _ = run._make_trainer(FinetuningJob(recipe, folder, folder, 1, "test"), learnt, GPU)
+    split = trainer.task.encode_split(learnt, learn=True)
+    trainer.task.prepare(learnt, split.encoded.instances)
     first, *_ = trainer.epoch_batches(split, 0)
     trainer.working.train()
     return trainer, split, first
 
 
 def watched(recipe: FinetuningRecipe, folder: Path) -> dict[str, Any]:
-    """Steps with the same batch (two as usual, then a recorded one, or a failed recording and another one),
-    and a prediction."""
+    """Steps with the same batch (two as usual, a recorded one or a failed recording, one more), and a
+    prediction."""
     graphs = pretend_to_record()
     trainer, split, first = begin(recipe, folder)
     assert trainer.recorded
     trainer.update(split, first, 0, 9)
     with patch.object(trainer.recorded, "find", lambda *given: None), Watch() as usual:
         trainer.update(split, first, 1, 9)
-    for number in (2, 3, 4):
-        trainer.update(split, first, number, 9)
+    trainer.update(split, first, 2, 9)
     graphs.replays = 0
     with Watch() as step:
-        trainer.update(split, first, 5, 9)
+        trainer.update(split, first, 3, 9)
     replays = graphs.replays
     with Watch() as predict:
         trainer.predict(split)
@@ -151,17 +152,28 @@ def planted(folder: Path) -> dict[str, Any]:
     return found
 
 
+def of_cases(folder: Path) -> dict[str, Any]:
+    model = tiny_bert(folder / "bert", SYLLABLES)
+    pretend_to_recur()
+    with pretend():
+        found = {case: outcome(RECIPES[case], model) for case in CASES} | planted(model)
+        found["float16"] = watched_unrecorded(replace(COMMON, precision="float16"), model)
+    return found
+
+
+def of_architecture(folder: Path, family: str) -> dict[str, Any]:
+    """Task -> outcome; a tiny encoder takes 64 tokens."""
+    model = save_encoder(folder / family, family)
+    work = watched_unrecorded if family in IN_FLOAT32 else watched
+    with pretend():
+        return {task: outcome(replace(RECIPES[task], max_length=64), model, work) for task in TASKS}
+
+
 def main() -> None:
+    families = sys.argv[1:]
     with tempfile.TemporaryDirectory() as name:
-        plain, spans = tiny_bert(Path(name) / "bert", PIECES), toy_spans.make_model(Path(name) / "spans")
-        pretend_to_recur()
-        with pretend():
-            found = {
-                case: outcome(recipe, spans if recipe.task == "span" else plain)
-                for case, recipe in RECIPES.items()
-            }
-            found |= planted(plain)
-            found["float16"] = watched_unrecorded(replace(COMMON, precision="float16"), plain)
+        folder = Path(name)
+        found = {one: of_architecture(folder, one) for one in families} or of_cases(folder)
     print(json.dumps(found))
 
 

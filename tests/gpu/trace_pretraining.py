@@ -54,7 +54,6 @@ RECIPES = {
     "adversarial": changed(objective={"adversarial": Adversarial()}),
     "distillation": DISTILLED,
     "float16": changed(precision="float16"),
-    "float16, adversarial": changed(precision="float16", objective={"adversarial": Adversarial()}),
     "distillation everywhere": changed(DISTILLED, objective={"distillation": Distillation(positions="all")}),
 }
 

@@ -102,15 +102,15 @@ def example(kind: str, number: int, generator: random.Random) -> Example:
 
 
 def related(generator: random.Random, common: Common) -> RelationsExample:
-    """Each word is a concept; `ba` and `co` are related to `lo`, `mi` and `nu`."""
+    """Each of four words is a concept, before some that are none; `ba` and `co` are related to `lo`, `mi` and
+    `nu`."""
     words = generator.sample(SYLLABLES, 4)
     entities = [Entity(start=3 * n, end=3 * n + 2, type="drug", id=word) for n, word in enumerate(words)]
     pairs = [list(pair) for pair in combinations(sorted(words), 2)]
     right = [pair for pair in pairs if pair[0] in ("ba", "co") and pair[1] in ("lo", "mi", "nu")]
     relations = [[*pair, "bind", "Novel"] for pair in right]
-    return RelationsExample(
-        text=" ".join(words), entities=entities, pairs=pairs, relations=relations, **common
-    )
+    whole = " ".join([*words, text(generator, generator.randrange(4))]).strip()
+    return RelationsExample(text=whole, entities=entities, pairs=pairs, relations=relations, **common)
 
 
 def write_dataset(folder: Path, kind: str, train: int = 48) -> Path:

@@ -17,7 +17,7 @@ from torch.nn import functional
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import NOVELTY, RelationsExample, sorted_lists
-from pubmill.finetuning.heads import linear, pooled
+from pubmill.finetuning.heads import in_float32, linear, pooled
 from pubmill.finetuning.inputs import Batch, Encoded, Instance
 from pubmill.finetuning.tasks.relations import located, marked
 from pubmill.finetuning.tasks.task import Parts, Task
@@ -62,9 +62,7 @@ class PairScores(nn.Module):
         first = torch.tanh(self.first(concepts[0::2])).view(*blocks)
         second = torch.tanh(self.second(concepts[1::2])).view(*blocks)
         products = (first.unsqueeze(-1) * second.unsqueeze(-2)).flatten(1)
-        with torch.autocast(places.device.type, enabled=False):
-            scores: Tensor = self.bilinear(products.float())
-        return scores
+        return in_float32(self.bilinear, products)
 
 
 def threshold_loss(scores: Tensor, targets: Tensor) -> Tensor:

@@ -175,11 +175,6 @@ class Regression(Task[RegressionExample]):
     key = "score"
     fixed_places: Literal["given"] = "given"
 
-    @classmethod
-    def labels_of(cls, recipe: FinetuningRecipe, examples: Sequence[RegressionExample]) -> list[str]:
-        """Return an empty list: there are no classes."""
-        return []
-
     def encode(self, examples: Sequence[RegressionExample]) -> Encoded:
         texts = [Text(number, one.id, one.text, one.text_pair) for number, one in enumerate(examples)]
         return encode_texts(self.reader, texts)

@@ -1,15 +1,12 @@
 """Models and datasets that many tests of fine-tuning need, and that none of them changes."""
 
-import random
 from pathlib import Path
 
 import pytest
 
-from pubmill.examples.kinds import KINDS, write_examples
-from tests.gpu.finetuning_cases import MAKERS, PIECES
-from tests.unit.finetuning import toy_spans
-from tests.unit.finetuning.encoder_families import save_encoder, sentence
-from tests.unit.tiny_encoders import tiny_bert
+from pubmill.examples.kinds import KINDS
+from tests.unit.finetuning.encoder_families import save_encoder
+from tests.unit.tiny_encoders import tiny_bert, tiny_roberta
 from tests.unit.toy_tasks import SYLLABLES, write_dataset
 
 
@@ -42,6 +39,20 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A tiny model of each of two families, of which the BERT knows more than the syllables."""
+    folder = tmp_path_factory.mktemp("models")
+    further = "ine long mab gene drug cell aspirin hurts pain @ $ - *".split()
+    bert = tiny_bert(folder / "bert", [*SYLLABLES, *further])
+    return {"bert": bert, "roberta": tiny_roberta(folder / "roberta")}
+
+
+@pytest.fixture(scope="session")
+def model(models: dict[str, Path]) -> Path:
+    return models["bert"]
+
+
+@pytest.fixture(scope="session")
 def toy_data(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Kind of task -> dataset of its toy task."""
     root = tmp_path_factory.mktemp("data")
@@ -50,14 +61,11 @@ def toy_data(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.fixture(scope="session")
 def cases(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Tiny models (`bert`, `spans`), and a dataset of each task with texts of several lengths."""
-    root, draw = tmp_path_factory.mktemp("cases"), random.Random(1)
-    tiny_bert(root / "bert", PIECES)
-    toy_spans.make_model(root / "spans")
-    for task, make in {**MAKERS, "tokens": lambda draw, name: sentence(draw)}.items():
-        for split, number in (("train", 26), ("dev", 4), ("test", 4)):
-            examples = [make(draw, str(place)) for place in range(number)]
-            write_examples(root / task / f"{split}.jsonl.gz", examples)
+    """A few examples of each toy task, and a BERT."""
+    root = tmp_path_factory.mktemp("cases")
+    tiny_bert(root / "bert", SYLLABLES)
+    for kind in KINDS:
+        write_dataset(root / kind, kind, train=26)
     return root
 
 

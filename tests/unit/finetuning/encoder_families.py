@@ -137,18 +137,19 @@ def pairs_and_merges(splitter: Any, special: list[str]) -> tuple[dict[str, int],
     return made["vocab"], [tuple(pair) for pair in made["merges"]]
 
 
-def llama_metaspace_pairs(folder: Path) -> Any:
-    """A Llama 2's or Mistral's tokenizer: SentencePiece's BPE, a beginning before each text, no padding."""
-    vocab, merges = pairs_and_merges(pre_tokenizers.Metaspace(), ["<unk>", "<s>", "</s>"])
-    return LlamaTokenizer(vocab=vocab, merges=merges)
+def of_pairs(kind: Any, special: list[str]) -> Callable[[Path], Any]:
+    """A tokenizer with SentencePiece's BPE."""
+
+    def made(folder: Path) -> Any:
+        vocab, merges = pairs_and_merges(pre_tokenizers.Metaspace(), special)
+        return kind(vocab=vocab, merges=merges)
+
+    return made
 
 
-def gemma_metaspace_pairs(folder: Path) -> Any:
-    special = ["<pad>", "<eos>", "<bos>", "<unk>", "<mask>"]
-    vocab, merges = pairs_and_merges(pre_tokenizers.Metaspace(), special)
-    return GemmaTokenizer(vocab=vocab, merges=merges)
-
-
+llama_metaspace_pairs = of_pairs(LlamaTokenizer, ["<unk>", "<s>", "</s>"])
+"""As that of Llama 2 and Mistral: a beginning before each text, no padding."""
+gemma_metaspace_pairs = of_pairs(GemmaTokenizer, ["<pad>", "<eos>", "<bos>", "<unk>", "<mask>"])
 DEBERTA: dict[str, Any] = {
     "type_vocab_size": 0, "relative_attention": True, "pos_att_type": ["p2c", "c2p"], "position_buckets": 16,
     "position_biased_input": False, "norm_rel_ebd": "layer_norm", "share_att_key": True,

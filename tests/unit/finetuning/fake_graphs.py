@@ -5,6 +5,7 @@ As in a graph, addresses and numbers of the host are those of the recording, and
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 from unittest.mock import patch
@@ -102,8 +103,7 @@ def on_gpu(
     """Let fine-tuning compute as on a GPU: with a working copy of these weights, whose steps `recorder`
     (or one of this type for each training) records, and with `update` for its large weights; `execution`:
     other values of `Execution`."""
-    values: dict[str, Any] = {"weights": "bfloat16", "graphs": True, "width": 16}
-    chosen = Execution(**values | execution)
+    chosen = replace(Execution(weights="bfloat16", width=16), **execution)
     with (
         patch.object(predicting, "choose_execution", lambda device, precision: chosen),
         patch.object(predicting, "working_copy", lambda model, dtype: working_copy(model, weights)),
@@ -115,8 +115,7 @@ def on_gpu(
 
 def learnt(recipe: FinetuningRecipe, cases: Path, dev: str | None = None) -> Run:
     """Fine-tune on the examples of the recipe's task (fixture `cases`)."""
-    model = cases / ("spans" if recipe.task == "span" else "bert")
-    made = finetune(FinetuningJob(recipe, model, cases / recipe.task, 1, "test", dev))
+    made = finetune(FinetuningJob(recipe, cases / "bert", cases / recipe.task, 1, "test", dev))
     assert isinstance(made, Run)
     return made
 

@@ -1,4 +1,7 @@
-"""Batches divided into parts, by length or for a GPU's memory: they are learnt like whole padded batches."""
+"""Batches divided into parts, by length or for a GPU's memory: they are learnt like whole padded batches.
+
+A processor computes parts together, with attention in blocks.
+"""
 
 from contextlib import nullcontext
 from dataclasses import replace
@@ -12,12 +15,15 @@ from torch import Tensor
 
 from pubmill.errors import PubmillError
 from pubmill.finetuning import predicting, trainer
-from pubmill.finetuning.encoders import load_encoder
+from pubmill.finetuning.encoders import SEE_ALL, load_encoder, use_blocks, uses_blocks
+from pubmill.finetuning.heads import TaskModel
+from pubmill.finetuning.inputs import Instance, collate, joined
 from pubmill.finetuning.predicting import ON_TENSOR_CORES, PLAIN, tokens_at_once
 from pubmill.finetuning.tasks.texts import Sequences
 from pubmill.finetuning.weight_updates import GroupedAdam, RecordableAdam
 from pubmill.recipes import FinetuningRecipe
 from tests.gpu.finetuning_cases import RECIPES
+from tests.unit.finetuning.encoder_families import ARCHITECTURES
 from tests.unit.finetuning.fake_graphs import FakeRecorder, assert_close, learnt, on_gpu, refuse
 
 CPU = torch.device("cpu")
@@ -116,3 +122,42 @@ def test_half_of_a_gpus_memory_is_for_activations(cases: Path, monkeypatch: pyte
     assert tokens_at_once(encoder, gpu, ON_TENSOR_CORES) == 1000
     assert tokens_at_once(encoder, gpu, PLAIN) == 500
     assert tokens_at_once(encoder, CPU, PLAIN) is None
+
+
+PARTS = [(5, 5, 5), (6, 9), (11,), (30, 28, 30)]
+"""Lengths of the inputs of each part."""
+
+
+def part(lengths: tuple[int, ...], segments: bool) -> list[Instance]:
+    made = []
+    for length in lengths:
+        places = list(range(length))
+        ids, second = [5 + (length + place) % 15 for place in places], [int(2 * at > length) for at in places]
+        made.append(Instance(example=0, ids=ids, segments=second if segments else None, places=places))
+    return made
+
+
+@pytest.mark.parametrize("family", ARCHITECTURES)
+def test_encodings_in_blocks_are_those_of_padded_inputs(family: str, folders: dict[str, Path]) -> None:
+    encoder = load_encoder(folders[family], 0.0, CPU)
+    assert uses_blocks(encoder) == (encoder.config.model_type in SEE_ALL)
+    if not uses_blocks(encoder):
+        return
+    model = TaskModel(encoder, torch.nn.Identity()).eval()
+    instances = [part(lengths, family == "bert") for lengths in PARTS]
+    whole = collate([one for of_part in instances for one in of_part], 0, CPU)
+    blocks = joined([collate(of_part, 0, CPU) for of_part in instances])
+    assert blocks.ids.shape == (1, sum(len(one) * max(one) for one in PARTS))
+    expected = whole.read(model.encode(whole.inputs))
+    found = blocks.read(model.encode(blocks.inputs, blocks.blocks))
+    encoder.set_attn_implementation("eager")
+    for one in (found, whole.read(model.encode(whole.inputs))):
+        torch.testing.assert_close(one, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_decoders_do_not_attend_in_blocks(bert: Path) -> None:
+    """They would see what follows."""
+    encoder = load_encoder(bert, 0.0, CPU)
+    encoder.config.is_decoder = True
+    use_blocks(encoder)
+    assert not uses_blocks(encoder)

@@ -16,8 +16,7 @@ from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.run import finetune
 from pubmill.finetuning.tasks.concept_pairs import NOVEL, ConceptPairs, threshold_loss
 from pubmill.metrics.relation_sets import score_relations
-from tests.unit.tiny_encoders import tiny_bert
-from tests.unit.toy_tasks import OURS, SYLLABLES, write_dataset
+from tests.unit.toy_tasks import OURS, write_dataset
 
 RECIPE = replace(OURS["relations"], head_dropout=0.0)
 TEXT = "aspirin hurts pain"
@@ -53,12 +52,6 @@ def document(**changes: Any) -> RelationsExample:
         ],
     }
     return RelationsExample(id="1", document="1", **({"text": TEXT} | values | changes))
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    pieces = [*SYLLABLES, "*", "aspirin", "hurts", "pain"]
-    return tiny_bert(tmp_path_factory.mktemp("models") / "tiny", pieces)
 
 
 def task(model: Path, max_length: int = 32) -> ConceptPairs:
@@ -112,7 +105,7 @@ def test_what_a_short_input_leaves_out_is_counted_and_gets_no_relation(model: Pa
 
 def test_relations_are_learnt(model: Path, tmp_path: Path) -> None:
     folder = write_dataset(tmp_path, "relations", train=200)
-    recipe = replace(RECIPE, dropout=0.0, epochs=10, learning_rate=5e-3)
+    recipe = replace(RECIPE, dropout=0.0, epochs=8, learning_rate=5e-3)
     made = finetune(FinetuningJob(recipe, model, folder, 1, "test"))
     gold = list(read_examples(folder / "test.jsonl.gz", RelationsExample))
     found = score_relations(gold, [row["relations"] for row in made.predictions]).metrics

@@ -31,7 +31,9 @@ def sentence(words: str, *mentions: tuple[int, int, str], name: str = "1") -> Me
     return MentionsExample(id=name, document=None, words=words.split(), mentions=found)
 
 
-def test_runs_of_words_are_all_that_are_short_enough() -> None:
+def test_classes_are_none_and_the_types_and_runs_of_words_all_that_are_short_enough() -> None:
+    examples = [sentence("ba co", (0, 1, "b")), sentence("ba", (0, 1, "a"))]
+    assert NestedMentions.labels_of(RECIPE, examples) == [NONE, "a", "b"]
     assert runs_of(3, 2).tolist() == [[0, 0], [0, 1], [1, 1], [1, 2], [2, 2]]
     assert runs_of(1, 8).tolist() == [[0, 0]]
 
@@ -112,8 +114,3 @@ def test_words_that_cannot_be_read_whole_are_counted(tiny: Path) -> None:
         "mentions_cut": 1,
         "mentions_of_same_words": 0,
     }
-
-
-def test_classes_are_none_and_the_types_in_order() -> None:
-    examples = [sentence("ba co", (0, 1, "b")), sentence("ba", (0, 1, "a"), name="2")]
-    assert NestedMentions.labels_of(RECIPE, examples) == [NONE, "a", "b"]

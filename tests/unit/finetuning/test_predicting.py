@@ -1,5 +1,6 @@
-"""The device, the length and the precision that a model predicts with, and outputs put back in order."""
+"""The device, the length and the precision that a model computes with, and outputs put back in order."""
 
+import random
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,33 +8,33 @@ import pytest
 import torch
 
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import TokensExample
+from pubmill.examples.kinds import MultilabelExample, TokensExample, write_examples
 from pubmill.finetuning import encoders, predicting
 from pubmill.finetuning.encoders import (
-    UNLIMITED,
     load_encoder,
     load_encoder_tokenizer,
     read_encoder,
 )
-from pubmill.finetuning.finetuning_job import read_split
+from pubmill.finetuning.finetuning_job import FinetuningJob, read_split
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import collate
 from pubmill.finetuning.predicting import (
-    ON_GPU,
-    ON_TENSOR_CORES,
-    PLAIN,
     Execution,
     Predictor,
     choose_device,
-    choose_execution,
     make_reader,
 )
+from pubmill.finetuning.recorded_steps import cuda_recorder
+from pubmill.finetuning.run import finetune
 from pubmill.finetuning.tasks import TASKS
 from pubmill.finetuning.tasks.relations import written_tokens
 from pubmill.finetuning.tasks.tokens import Tokens
 from tests.gpu.finetuning_cases import RECIPES
+from tests.gpu.pretended_graphs import Graphs
+from tests.unit.finetuning.encoder_families import save_encoder
 from tests.unit.tiny_encoders import POSITIONS
-from tests.unit.toy_tasks import TOKENS
+from tests.unit.toy_tasks import OURS, TOKENS
+from tests.unit.toy_tasks import text as toy_text
 
 CPU = torch.device("cpu")
 
@@ -53,42 +54,12 @@ def test_a_gpu_is_configured_before_it_is_taken(monkeypatch: pytest.MonkeyPatch)
     assert done == [True, "taken", torch.device("cuda", 1)]
 
 
-@pytest.mark.parametrize(
-    ("device", "precision", "execution"),
-    [
-        ("cpu", "bfloat16", PLAIN),
-        ("cpu", "float32", PLAIN),
-        ("cuda", "bfloat16", ON_TENSOR_CORES),
-        ("cuda", "float16", ON_GPU),
-        ("cuda", "float32", ON_GPU),
-    ],
-)
-def test_bfloat16_on_a_gpu_computes_with_a_copy(device: str, precision: str, execution: Execution) -> None:
-    chosen = choose_execution(torch.device(device), precision)
-    assert chosen is execution
-    assert (chosen.weights == "bfloat16") == chosen.graphs == (execution is ON_TENSOR_CORES)
-
-
 @pytest.mark.parametrize(("wanted", "length"), [(None, POSITIONS), (20, 20), (POSITIONS + 1, POSITIONS)])
 def test_an_input_is_as_long_as_recipe_and_encoder_allow(tiny: Path, wanted: int | None, length: int) -> None:
     encoder, tokenizer = load_encoder(tiny, 0.0, CPU), load_encoder_tokenizer(tiny)
     reader = make_reader(replace(TOKENS, max_length=wanted), tokenizer, encoder)
     assert reader.max_length == length and not reader.causal
     assert reader.framed([7], [8])[1] == [0, 0, 0, 1, 1]
-
-
-def test_an_encoder_without_a_limit_needs_one_in_the_recipe(
-    tiny: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    encoder, tokenizer = load_encoder(tiny, 0.0, CPU), load_encoder_tokenizer(tiny)
-    monkeypatch.setattr(encoders, "longest_input", lambda encoder: UNLIMITED)
-    assert make_reader(replace(TOKENS, max_length=1000), tokenizer, encoder).max_length == 1000
-    with pytest.raises(PubmillError) as caught:
-        make_reader(replace(TOKENS, max_length=None), tokenizer, encoder)
-    assert str(caught.value) == (
-        "max_length: null takes the encoder's limit, but bert has none; "
-        "set max_length to a number of subwords"
-    )
 
 
 def test_an_encoder_that_reads_padding_has_one_width(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,7 +107,7 @@ def test_attention_is_in_blocks_on_a_processor_alone(tiny: Path, device: str, at
 @pytest.mark.parametrize("case", RECIPES)
 def test_an_input_in_a_batch_has_the_scores_and_outputs_that_it_has_alone(case: str, cases: Path) -> None:
     recipe, task = RECIPES[case], RECIPES[case].task
-    model, kind = cases / ("spans" if task == "span" else "bert"), TASKS[task]
+    model, kind = cases / "bert", TASKS[task]
     examples, encoder = read_split(cases / task, "train", kind.kind), load_encoder(model, 0.0, CPU)
     reader = make_reader(recipe, load_encoder_tokenizer(model, recipe.spaced_words), encoder)
     made = kind(recipe, reader, kind.labels_of(recipe, examples))
@@ -159,3 +130,75 @@ def test_an_input_in_a_batch_has_the_scores_and_outputs_that_it_has_alone(case: 
             rows.append(network(alone))
             torch.testing.assert_close(made.output(network, rows[-1], alone), output, atol=1e-5, rtol=1e-5)
     torch.testing.assert_close(together, torch.cat(rows), atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("cause", "raised", "message"),
+    [
+        (RuntimeError("operation not permitted"), RuntimeError, "previous error"),
+        (torch.OutOfMemoryError("CUDA out of memory"), torch.OutOfMemoryError, "^CUDA out of memory$"),
+    ],
+)
+def test_the_cause_is_raised_if_it_is_too_little_memory(
+    monkeypatch: pytest.MonkeyPatch, cause: Exception, raised: type[Exception], message: str
+) -> None:
+    """Stream, random numbers and memory are then as before, so that other work can be recorded."""
+    graphs = Graphs()
+    for name, value in graphs.functions().items():
+        monkeypatch.setattr(torch.cuda, name, value)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
+    record = cuda_recorder()
+
+    def failing() -> None:
+        raise cause
+
+    for _ in range(2):
+        with pytest.raises(raised, match=message):
+            record(failing)
+        assert graphs.stream == "usual" and not graphs.generator.state["recording"]
+    assert len(graphs.invalidated) == len(set(map(id, graphs.invalidated))) == 2
+    replay, made = record(lambda: 3)
+    assert made == 3
+    replay()
+
+
+LONG = replace(OURS["multilabel"], epochs=1, dropout=0.0, max_length=None)
+DOCUMENTS = 3
+"""In each of three splits."""
+LONGEST = {"modernbert": 1_024, "longformer": 1_024, "nomic-bert": 1_024, "gpt2": 1_024, "bert": 512}
+
+
+@pytest.fixture(scope="module")
+def documents(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Documents of more than 512 subwords and less than 1,024 for every tokenizer."""
+    folder, draw = tmp_path_factory.mktemp("documents"), random.Random(0)
+    examples = [
+        MultilabelExample(id=f"d{n}", document=None, text=toy_text(draw, 420), labels=["ba", "co"][: n % 3])
+        for n in range(DOCUMENTS)
+    ]
+    for split in ("train", "dev", "test"):
+        write_examples(folder / f"{split}.jsonl.gz", examples)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("family", "length"),
+    [*((family, None) for family in LONGEST), ("modernbert", 8_192), ("modernbert", 512)],
+)
+def test_documents_are_cut_only_where_the_model_or_the_recipe_reads_no_more(
+    family: str, length: int | None, documents: Path, tmp_path: Path
+) -> None:
+    model = save_encoder(tmp_path / family, family, LONGEST[family])
+    made = finetune(FinetuningJob(replace(LONG, max_length=length), model, documents, 1, "test"))
+    reads = min(length or LONGEST[family], LONGEST[family])
+    assert made.report["max_length"] == reads and made.report["failed"] is None
+    assert made.report["encoded"]["texts_shortened"] == (3 * DOCUMENTS if reads == 512 else 0)
+
+
+def test_a_length_left_to_a_model_without_one_is_refused(documents: Path, tmp_path: Path) -> None:
+    model = save_encoder(tmp_path / "bloom", "bloom")
+    with pytest.raises(
+        PubmillError,
+        match="null takes the encoder's limit, but bloom has none; set max_length to ",
+    ):
+        finetune(FinetuningJob(LONG, model, documents, 1, "test"))

@@ -13,6 +13,7 @@ from pubmill.examples.kinds import (
     RegressionExample,
     RelationsExample,
     SequenceExample,
+    SpanExample,
     TokensExample,
     write_examples,
 )
@@ -21,11 +22,11 @@ from pubmill.finetuning.finetuning_job import read_split
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.tasks import TASKS
 from pubmill.recipes import FinetuningRecipe
-from tests.unit.finetuning.toy_spans import asked
 from tests.unit.toy_tasks import OURS, SPAN, TOKENS
 
 NAMED: dict[str, Any] = {"id": "9", "document": None}
 YES, NO = (SequenceExample(**NAMED, text="ba", label=label) for label in ("yes", "no"))
+UNANSWERED = SpanExample(**NAMED, question="ba", context="co", answers=[], golds=["di"])
 UNLABELLED = MultilabelExample(**NAMED, text="ba", labels=[])
 RECIPES: dict[str, FinetuningRecipe] = {recipe.task: recipe for recipe in (TOKENS, SPAN, *OURS.values())}
 
@@ -39,7 +40,7 @@ RECIPES: dict[str, FinetuningRecipe] = {recipe.task: recipe for recipe in (TOKEN
             "relations", [RelationsExample(**NAMED, text="a", entities=[], pairs=[], relations=[])], {},
             "no training example has a relation",
         ),
-        ("span", [asked("ba co", golds=["di"]), asked("ba")], {}, "no training example has an answer"),
+        ("span", [UNANSWERED], {}, "no training example has an answer"),
         ("sequence", [YES], {}, "all training examples have the label yes"),
         ("sequence", [YES, NO], {"negative": "0"}, "label 0 is that of no training example.*no, yes"),
         ("multilabel", [UNLABELLED], {}, "no training example has a label"),

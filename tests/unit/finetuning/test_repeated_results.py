@@ -30,15 +30,19 @@ SETTINGS: dict[str, tuple[Any, dict[str, Any]]] = {
     "sentences": ("multilabel", {"unit": "sentence", "loss": "weighted", "head": "mlp", "head_sizes": [6]}),
     "regression": ("regression", {"weight_decay": 0.1, "train_on": "train+dev"}),
     "answers": ("span", {"bias_correction": False, "keep": "last", "n_best": 3}),
+    "separate": ("tokens", {"labelled_subwords": "separate", "crf": True}),
+    "mlp": ("tokens", {"head": "mlp", "head_sizes": [8], "loss": "weighted", "metric": "word_macro_f1"}),
+    "pooler": ("sequence", {"head": "pooler", "metric": "macro_f1", "loss": "dice"}),
+    "documents": ("multilabel", {"loss": "weighted", "metric": "example_f1"}),
+    "pairs": ("regression", {"segments": "single"}),
 }
 
 
 def numbers(name: str, tiny: Path, datasets: Path) -> list[Any]:
     """Losses of two epochs, dev scores, steps, tokens, changes of texts, and the first predicted number."""
     task, setting = SETTINGS[name]
-    recipe = replace(
-        BASE, task=task, metric=METRICS[task], dummies=DUMMIES, precision="float32", epochs=2, **setting
-    )
+    settings = {"metric": METRICS[task], **setting}
+    recipe = replace(BASE, task=task, dummies=DUMMIES, precision="float32", epochs=2, **settings)
     made = finetune(FinetuningJob(recipe, tiny, datasets / task, 1, "test"))
     report, first = made.report, made.predictions[0]
     changes = [count for count in report["encoded"].values() if count]
@@ -71,6 +75,11 @@ def test_batches(inputs: int, classes: int | None, expected: str) -> None:
         ("sentences", [0.693194, 0.693069, 0.5, 0.461538, 12, 0, 980, 12, 0]),
         ("regression", [135.404, 131.331, 0.122919, 0.103631, 6, 5, 1344, 104, 0.493612]),
         ("answers", [1.45173, 0.975584, 0.333333, 18, 0, 1970, 56, 0.00139526]),
+        ("separate", [1.37061, 1.24674, 0, 0, 10, 0, 948, 38, 0]),
+        ("mlp", [1.09359, 1.09044, 0.231405, 0.294737, 10, 0, 948, 38, 0]),
+        ("pooler", [0.207177, 0.195967, 0.333333, 0.333333, 6, 0, 764, 53, 53, 0]),
+        ("documents", [0.703227, 0.695921, 0.513333, 0.513333, 6, 0, 748, 41, 0]),
+        ("pairs", [135.242, 131.099, 0.200387, 0.22029, 6, 0, 768, 104, 0.468833]),
     ],
 )
 def test_losses_scores_and_counts(name: str, expected: list[float], tiny: Path, datasets: Path) -> None:

@@ -16,14 +16,15 @@ from safetensors.torch import load_file, save_file
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import SpanExample, TokensExample, write_examples
-from pubmill.finetuning.finetuning_job import FinetuningJob, Shared, read_split
+from pubmill.finetuning.finetuning_job import FinetuningJob, read_split
 from pubmill.finetuning.inputs import EncodedSplit
-from pubmill.finetuning.run import Run, finetune, outcome_without_training
+from pubmill.finetuning.run import Run, finetune
 from pubmill.finetuning.task_models import continue_head, keep, keep_report, load_task_model
 from pubmill.finetuning.trainer import FinetuningProgress, Trainer
+from pubmill.metrics import dev_score
 from pubmill.recipes import FinetuningRecipe
 from pubmill.recipes.reading import as_values
-from pubmill.storage.files import read_json, read_jsonl_gz, write_json
+from pubmill.storage.files import read_json, read_jsonl_gz, sha256, write_json
 from tests.unit.finetuning.fake_graphs import FakeRecorder, on_gpu
 from tests.unit.programs import run_program
 from tests.unit.toy_tasks import SPAN, TOKENS
@@ -31,11 +32,6 @@ from tests.unit.toy_tasks import SPAN, TOKENS
 STILL: dict[str, Any] = {"learning_rate": 1e-30, "epochs": 1}
 """Training that leaves weights as they were, for it adds less than their last digit."""
 BOTH = replace(TOKENS, train_on="train+dev")
-
-
-def diverged(tiny: Path) -> dict[str, Any]:
-    """The report of a run that diverged, as far as it is read."""
-    return {"model": tiny.name, "failed": "nan"}
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +56,18 @@ def before(
         assert isinstance(run, Run)
         keep(folders[recipe.task], run.task, run.model, run.report, toy_data[recipe.task])
     return folders
+
+
+def test_a_run_accounts_for_itself(tiny: Path, tokens: Path) -> None:
+    made = finetune(FinetuningJob(replace(TOKENS, epochs=4, learning_rate=1e-2), tiny, tokens, 1, "dev"))
+    examples, report = read_split(tokens, "dev", TokensExample), made.report
+    assert [row["id"] for row in made.predictions] == [example.id for example in examples]
+    score = dev_score("entity_f1", "tokens", examples, [row["labels"] for row in made.predictions], None)
+    assert score == report["dev"]["best"] == max(report["dev"]["scores"]) > 0.85
+    assert report["dev"]["scores"].index(score) + 1 == report["dev"]["best_epoch"]
+    assert report["steps"] == 4 * 7 and report["failed"] is None and report["model"] == "tiny"
+    assert report["hardware"]["threads"] == torch.get_num_threads()
+    assert set(report["data_sha256"]) == {"train", "dev"}
 
 
 @pytest.mark.parametrize("train_on", ["train", "train+dev"])
@@ -111,7 +119,7 @@ def test_a_damaged_head_is_no_new_one(before: dict[str, Path], tokens: Path, tmp
 
 def test_what_begins_with_a_failed_run_has_failed(tiny: Path, factoid: Path, tmp_path: Path) -> None:
     start = tmp_path / "start"
-    keep_report(start, diverged(tiny))
+    keep_report(start, {"model": "tiny", "failed": "nan"})
     made = finetune(FinetuningJob(SPAN, start, factoid, 3, "test"))
     assert not isinstance(made, Run)
     asked = read_split(factoid, "test", SpanExample)
@@ -142,12 +150,30 @@ def test_a_collapsed_start_is_a_start_like_others(
     assert made.report["failed"] is None
 
 
-def program(tmp_path: Path, recipe: dict[str, Any], dataset: Path, *further: object) -> Path:
-    """Run scripts/finetune.py; its predictions."""
-    output = tmp_path / "out/runs.json"
-    further = ("--dataset", dataset, "--seeds", 1, "--split", "test", "--output", output, *further)
-    run_program("finetune", "--recipe", json.dumps(recipe), *further)
-    return output.with_name("seed-1.predictions.jsonl.gz")
+def by_program(
+    tmp_path: Path, model: Path, dataset: Path, recipe: dict[str, Any], selected: dict[str, Any]
+) -> Path:
+    """Run scripts/finetune.py with a choice for the recipe; its predictions."""
+    write_json(tmp_path / "selected.json", selected)
+    given = ("--recipe", json.dumps(recipe), "--model", model, "--dataset", dataset, "--seeds", 1)
+    further = ("--split", "test", "--output", tmp_path / "out/runs.json", "--keep", tmp_path / "kept")
+    run_program("finetune", *given, *further, "--selected", tmp_path / "selected.json")
+    return tmp_path / "out/seed-1.predictions.jsonl.gz"
+
+
+def test_the_program_gives_the_same_as_the_library(tiny: Path, tokens: Path, tmp_path: Path) -> None:
+    """`--selected` decides what it chose."""
+    chosen = {"learning_rate": 1e-3, "batch_size": 16, "epochs": 1}
+    output = by_program(tmp_path, tiny, tokens, asdict(TOKENS), {"chosen": chosen, "mean_dev": 0.5})
+    recipe = replace(TOKENS, learning_rate=1e-3, batch_size=16, epochs=1)
+    expected = finetune(FinetuningJob(recipe, tiny, tokens, 1, "test"))
+    assert list(read_jsonl_gz(output)) == expected.predictions
+    report = read_json(output.with_name("seed-1.training.json"))
+    assert report["recipe"] == expected.report["recipe"] == as_values(recipe)
+    for key in ("loss_by_epoch", "steps", "model_sha256"):
+        assert report[key] == expected.report[key]
+    own = read_json(tmp_path / "kept/training.json")
+    assert report == {**own, "predictions_sha256": sha256(output)}
 
 
 def test_the_program_marks_a_run_for_which_nothing_could_be_chosen(
@@ -156,10 +182,8 @@ def test_the_program_marks_a_run_for_which_nothing_could_be_chosen(
     """Its recipe lacks what was searched, such as the learning rate."""
     point = {"learning_rate": 0.1, "head_sizes": [], "mean_dev": None, "trials": 2, "failed": 2}
     selected = {"chosen": None, "failed": "nan", "mean_dev": None, "considered": [point]}
-    write_json(tmp_path / "selected.json", selected)
     recipe = {name: value for name, value in asdict(TOKENS).items() if name not in point}
-    further = ["--model", tiny, "--selected", tmp_path / "selected.json", "--keep", tmp_path / "kept"]
-    output = program(tmp_path, recipe, tokens, *further)
+    output = by_program(tmp_path, tiny, tokens, recipe, selected)
     expected = [{"id": one.id, "labels": None} for one in read_split(tokens, "test", TokensExample)]
     assert list(read_jsonl_gz(output)) == expected
     report = read_json(output.with_name("seed-1.training.json"))
@@ -168,11 +192,6 @@ def test_the_program_marks_a_run_for_which_nothing_could_be_chosen(
     assert report["model_sha256"] and report["dev"]["best"] is None
     assert report.pop("predictions_sha256")
     assert read_json(tmp_path / "kept/training.json") == report
-
-
-def test_a_run_without_a_choice_says_what_is_wrong_all_the_same(tiny: Path, tmp_path: Path) -> None:
-    with pytest.raises((PubmillError, OSError), match="does not exist|No such file"):
-        outcome_without_training(FinetuningJob(TOKENS, tiny, tmp_path, 1, "test", "dev"), Shared(), "nan", [])
 
 
 def train_to(monkeypatch: pytest.MonkeyPatch, diverges: Sequence[bool]) -> list[int]:
@@ -191,37 +210,26 @@ def train_to(monkeypatch: pytest.MonkeyPatch, diverges: Sequence[bool]) -> list[
     return seen
 
 
-def test_a_run_that_diverged_after_a_best_epoch_is_not_trained_anew(
-    tiny: Path, tokens: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("diverges", "trainings"), [([True], [48]), ([False, True], [48, 60])])
+def test_a_run_that_diverged_is_not_trained_anew_and_has_failed(
+    diverges: list[bool], trainings: list[int], tiny: Path, tokens: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen = train_to(monkeypatch, [True, False])
+    seen = train_to(monkeypatch, diverges)
     made = finetune(FinetuningJob(BOTH, tiny, tokens, 1, "test"))
-    assert seen == [48] and made.report["failed"] == "nan" and made.report["dev"]["best"] is not None
+    assert seen == trainings and made.report["failed"] == "nan" and made.report["dev"]["best"] is not None
     assert {row["labels"] for row in made.predictions} == {None}
-    assert made.report["steps_on_train_and_dev"] is None
-
-
-def test_a_training_anew_that_diverged_has_failed(
-    tiny: Path, tokens: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert train_to(monkeypatch, [False, True]) == []
-    assert finetune(FinetuningJob(BOTH, tiny, tokens, 1, "test")).report["failed"] == "nan"
-
-
-def with_another_label(dataset: Path, folder: Path) -> Path:
-    """The dataset, whose dev has a type that train lacks."""
-    shutil.copytree(dataset, folder)
-    examples = read_split(folder, "dev", TokensExample)
-    changed = [replace(one, labels=["B-New", *one.labels[1:]]) for one in examples]
-    write_examples(folder / "dev.jsonl.gz", changed)
-    return folder
+    assert (made.report["steps_on_train_and_dev"] is None) == (len(trainings) == 1)
 
 
 def test_the_labels_are_those_of_the_model_that_predicts(tiny: Path, tokens: Path, tmp_path: Path) -> None:
-    dataset = with_another_label(tokens, tmp_path / "data")
-    run = finetune(FinetuningJob(BOTH, tiny, dataset, 1, "test"))
-    assert isinstance(run, Run)
-    assert "B-New" in run.report["labels"] and run.report["labels"] == run.task.labels
+    """Here dev has a type that train lacks."""
+    dataset = shutil.copytree(tokens, tmp_path / "data")
+    examples = read_split(dataset, "dev", TokensExample)
+    changed = [replace(one, labels=["B-New", *one.labels[1:]]) for one in examples]
+    write_examples(dataset / "dev.jsonl.gz", changed)
+    made = finetune(FinetuningJob(BOTH, tiny, dataset, 1, "test"))
+    assert isinstance(made, Run)
+    assert "B-New" in made.report["labels"] and made.report["labels"] == made.task.labels
 
 
 def test_the_log_says_what_was_cut_and_how_long_inputs_are(

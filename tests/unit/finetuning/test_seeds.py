@@ -1,6 +1,5 @@
 """A run's job: its seeds give what each gives alone; what is done stays; a machine's fault ends it."""
 
-import errno
 import json
 import shutil
 import subprocess
@@ -21,7 +20,7 @@ from tests.unit.programs import run_program
 from tests.waiting import wait_until
 
 __all__ = ["datasets"]
-SEEDS = (1, 2, 3, 4, 5)
+SEEDS = (1, 2, 3, 4)
 RECIPE = replace(BASE, dropout=0.2)
 CUT = "seed-*.predictions.jsonl.gz"
 
@@ -38,9 +37,12 @@ def arguments(tiny: Path, datasets: Path) -> Callable[..., list[str]]:
 
 @pytest.fixture(scope="module")
 def undisturbed(arguments: Callable[..., list[str]], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Five seeds of one job."""
+    """Some seeds of one job, whose manifest names the files and the outcome of each."""
     folder = tmp_path_factory.mktemp("runs") / "final"
     run_program("finetune", *arguments(folder, *SEEDS))
+    manifest, files = read_json(folder / "runs.json"), set(folder.iterdir()) - {folder / "runs.json"}
+    assert [(one["seed"], one["failed"]) for one in manifest["seeds"]] == [(seed, None) for seed in SEEDS]
+    assert manifest["files"] == {path.name: sha256(path) for path in files}
     return folder
 
 
@@ -77,14 +79,6 @@ def test_a_seed_after_others_gives_what_it_gives_alone(
     assert reports[0] == reports[1]
 
 
-def test_the_manifest_names_the_files_and_outcome_of_each_seed(undisturbed: Path) -> None:
-    manifest = read_json(undisturbed / "runs.json")
-    assert [(one["seed"], one["failed"]) for one in manifest["seeds"]] == [(seed, None) for seed in SEEDS]
-    assert manifest["files"] == {
-        path.name: sha256(path) for path in undisturbed.iterdir() if path.name != "runs.json"
-    }
-
-
 def test_a_killed_job_trains_the_missing_seeds(
     root: Path, arguments: Callable[..., list[str]], undisturbed: Path, tmp_path: Path
 ) -> None:
@@ -96,7 +90,7 @@ def test_a_killed_job_trains_the_missing_seeds(
     assert not (folder / "runs.json").exists()
     before = {name: time for name, time in times(folder).items() if int(name[5]) < 3}
     run_program("finetune", *arguments(folder, *SEEDS))
-    assert trained_again(folder, before) == [3, 4, 5] and predictions(folder) == predictions(undisturbed)
+    assert trained_again(folder, before) == [3, 4] and predictions(folder) == predictions(undisturbed)
     assert read_json(folder / "runs.json") == read_json(undisturbed / "runs.json") | {
         "files": read_json(folder / "runs.json")["files"]
     }
@@ -104,18 +98,17 @@ def test_a_killed_job_trains_the_missing_seeds(
 
 def damage(folder: Path) -> None:
     (folder / "seed-2.predictions.jsonl.gz").write_bytes(b"")
+    (folder / "seed-4.training.json").write_text("{}")
 
 
 @pytest.mark.parametrize(
     ("seeds", "changed", "disturb", "again"),
     [
-        ((*SEEDS, 6), {}, None, [6]),
-        ((1, 3), {}, None, []),
-        (SEEDS, {"learning_rate": 2e-3}, None, [*SEEDS]),
-        (SEEDS, {}, damage, [2]),
-        (SEEDS, {}, lambda folder: (folder / "seed-4.training.json").write_text("{}"), [4]),
+        ((1, 3, 6), {}, None, [6]),
+        ((1, 2), {"learning_rate": 2e-3}, None, [1, 2]),
+        (SEEDS, {}, damage, [2, 4]),
     ],
-    ids=["one more", "fewer", "another recipe", "damaged predictions", "damaged report"],
+    ids=["one more", "another recipe", "damaged"],
 )
 def test_only_what_is_new_is_trained(
     seeds: tuple[int, ...], changed: dict[str, Any], disturb: Any, again: list[int],
@@ -170,17 +163,12 @@ def failing(monkeypatch: pytest.MonkeyPatch, seed: int, error: Exception) -> Non
     monkeypatch.setattr(Trainer, "train", fail)
 
 
-@pytest.mark.parametrize(
-    "error",
-    [OSError(errno.ENOMEM, "Cannot allocate memory"), RuntimeError("what nobody has seen yet")],
-    ids=str,
-)
 def test_a_fault_of_the_machine_ends_the_job_and_keeps_what_is_done(
-    error: Exception, arguments: Callable[..., list[str]], undisturbed: Path, tmp_path: Path
+    arguments: Callable[..., list[str]], undisturbed: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "final"
     with pytest.MonkeyPatch.context() as patched:
-        failing(patched, 2, error)
+        failing(patched, 2, RuntimeError("what nobody has seen yet"))
         with pytest.raises(SystemExit, match=r"seed-2 could not be trained: .*kept: seed-1. The same"):
             run_program("finetune", *arguments(folder, 1, 2, 3))
     assert sorted(predictions(folder)) == ["seed-1.predictions.jsonl.gz"]
@@ -195,11 +183,11 @@ def test_a_fault_of_the_model_is_an_outcome(
     arguments: Callable[..., list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failing(monkeypatch, 2, IndexError("index out of range in self"))
-    run_program("finetune", *arguments(tmp_path / "final", 1, 2, 3))
+    run_program("finetune", *arguments(tmp_path / "final", 1, 2))
     failed = [one["failed"] for one in read_json(tmp_path / "final/runs.json")["seeds"]]
-    assert failed == [None, "IndexError: index out of range in self", None]
+    assert failed == [None, "IndexError: index out of range in self"]
     before = times(tmp_path / "final")
-    run_program("finetune", *arguments(tmp_path / "final", 1, 2, 3))
+    run_program("finetune", *arguments(tmp_path / "final", 1, 2))
     assert trained_again(tmp_path / "final", before) == []
 
 

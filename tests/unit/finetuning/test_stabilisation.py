@@ -1,6 +1,5 @@
 """Each technique does to an encoder and its updates what it says, and nothing else."""
 
-import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -63,7 +62,7 @@ def train(model: TaskModel, recipe: FinetuningRecipe, steps: int = 5) -> None:
 
 
 @every_family
-@pytest.mark.parametrize("number", [0, 1, LAYERS])
+@pytest.mark.parametrize("number", [1, LAYERS])
 def test_frozen_layers_stay_and_the_others_learn(folders: dict[str, Path], family: str, number: int) -> None:
     recipe = replace(RECIPE, frozen_layers=number, weight_decay=0.1)
     encoder = prepared(folders[family], frozen_layers=number)
@@ -108,16 +107,15 @@ def test_what_training_made_of_biases_and_norms_is_gone_too(folders: dict[str, P
 
 
 @every_family
-@pytest.mark.parametrize("number", [1, 2])
 def test_without_top_layers_the_lower_ones_answer(
-    folders: dict[str, Path], family: str, number: int, tmp_path: Path
+    folders: dict[str, Path], family: str, tmp_path: Path
 ) -> None:
-    encoder = prepared(folders[family], removed_layers=number).eval()
-    further = {}
+    left, further = LAYERS - 2, {}
+    encoder = prepared(folders[family], removed_layers=2).eval()
     if getattr(encoder.config, "layer_types", None):
-        further["layer_types"] = load_encoder(folders[family], 0.0, CPU).config.layer_types[: LAYERS - number]
+        further["layer_types"] = load_encoder(folders[family], 0.0, CPU).config.layer_types[:left]
     lower = AutoModel.from_pretrained(
-        folders[family], num_hidden_layers=LAYERS - number, attn_implementation="eager", **further
+        folders[family], num_hidden_layers=left, attn_implementation="eager", **further
     ).eval()
     ids = batch().ids
     with torch.inference_mode():
@@ -125,7 +123,7 @@ def test_without_top_layers_the_lower_ones_answer(
         assert torch.equal(encoder(input_ids=ids).last_hidden_state, expected)
         encoder.save_pretrained(tmp_path)
         again = load_encoder(tmp_path, 0.0, CPU).eval()
-        assert len(layers(again)) == again.config.num_hidden_layers == LAYERS - number
+        assert len(layers(again)) == again.config.num_hidden_layers == left
         assert torch.equal(again(input_ids=ids).last_hidden_state, expected)
 
 
@@ -142,10 +140,9 @@ def test_the_top_is_that_of_what_is_left(folders: dict[str, Path]) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        *(
-            ({name: 1}, "they share weights")
-            for name in ("frozen_layers", "removed_layers", "reinitialised_layers")
-        ),
+        ({"frozen_layers": 1}, "they share weights"),
+        ({"removed_layers": 1}, "they share weights"),
+        ({"reinitialised_layers": 1}, "they share weights"),
         ({"removed_layers": LAYERS}, "removed_layers is 3, but the encoder has 3 layers"),
         ({"reinitialised_layers": LAYERS + 1}, "reinitialised_layers is 4 .* 3 layers"),
         ({"frozen_layers": LAYERS + 1}, "frozen_layers 4: more than the 3 layers"),
@@ -161,45 +158,29 @@ def test_more_layers_than_there_are_is_an_error(
         prepared(folders["albert" if message == "they share weights" else "bert"], **settings)
 
 
-def rates(model: TaskModel, recipe: FinetuningRecipe) -> dict[str, float]:
-    """Each parameter's learning rate in the first step."""
-    optimiser = GroupedAdam(model, recipe)
-    model(batch()).sum().backward()
-    optimiser.schedule(0, 10)
-    optimiser.update()
-    by_id = {id(one): group["lr"] for group in optimiser.adam.param_groups for one in group["params"]}
-    return {name: by_id[id(one)] for name, one in model.named_parameters()}
-
-
 @pytest.mark.parametrize("family", ["bert", "electra", "megatron-bert", "modernbert", "deberta-v2"])
 def test_each_layer_learns_slower_than_the_one_above(folders: dict[str, Path], family: str) -> None:
     recipe = replace(RECIPE, layerwise_decay=0.8)
     model = TaskModel(prepared(folders[family]), Layers(32, 2, recipe))
-    found = rates(model, recipe)
-    peak = recipe.learning_rate * schedule(0, 10, recipe.warmup)
-    expected = {}
-    for name in found:
-        if name.startswith("head."):
-            exponent = 0
-        elif name.startswith(("encoder.encoder.ln.", "encoder.final_norm.")):
-            exponent = 1
-        elif name.startswith(tuple(f"encoder.{stack}.{depth}." for stack, depth in PLACES)):
-            depth = next(depth for stack, depth in PLACES if name.startswith(f"encoder.{stack}.{depth}."))
-            exponent = LAYERS + 1 - depth
-        else:
-            exponent = LAYERS + 2
-        expected[name] = peak * 0.8**exponent
-    assert found == pytest.approx(expected)
-    assert len(set(expected.values())) == LAYERS + 2 + (family in ("megatron-bert", "modernbert"))
-
-
-PLACES = [(stack, depth) for stack in ("encoder.layer", "layers") for depth in range(LAYERS)]
+    optimiser = GroupedAdam(model, recipe)
+    optimiser.schedule(0, 10)
+    of_weight = {one: group["lr"] for group in optimiser.adam.param_groups for one in group["params"]}
+    found = {name: of_weight[one] for name, one in model.named_parameters()}
+    peak, encoder = recipe.learning_rate * schedule(0, 10, recipe.warmup), model.encoder
+    exponents = dict.fromkeys(found, 1) | {name: 0 for name in found if name.startswith("head.")}
+    for depth, layer in enumerate(layers(encoder)):
+        exponents |= {f"encoder.{name}": LAYERS + 1 - depth for name in names(encoder, [layer])}
+    exponents |= {f"encoder.{name}": LAYERS + 2 for name in names(encoder, embeddings(encoder))}
+    assert found == pytest.approx({name: peak * 0.8**exponent for name, exponent in exponents.items()})
+    further = family in ("megatron-bert", "modernbert")  # a norm that follows the layers
+    assert len(set(exponents.values())) == LAYERS + 2 + further
 
 
 @pytest.mark.parametrize("corrected", [True, False])
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-@pytest.mark.parametrize("decay", [0.0, 0.1])
-@pytest.mark.parametrize(("slowed", "epsilon"), [(1.0, 1e-8), (0.7, 1e-6)])
+@pytest.mark.parametrize(
+    ("dtype", "decay", "slowed", "epsilon"),
+    [(torch.float64, 0.1, 0.7, 1e-6), (torch.float64, 0.0, 1.0, 1e-8), (torch.float32, 0.1, 1.0, 1e-8)],
+)
 def test_updates_are_those_of_the_formula(
     folders: dict[str, Path], corrected: bool, dtype: torch.dtype, decay: float, slowed: float, epsilon: float
 ) -> None:
@@ -233,22 +214,6 @@ def test_updates_are_those_of_the_formula(
         torch.testing.assert_close(model.get_parameter(name).double(), expected[name], atol=tolerance, rtol=0)
 
 
-def test_weight_decay_spares_biases_and_norms(folders: dict[str, Path]) -> None:
-    recipe = replace(RECIPE, weight_decay=0.5, warmup=0.0)
-    model = TaskModel(prepared(folders["bert"]), Layers(32, 2, recipe))
-    before = weights(model)
-    optimiser = GroupedAdam(model, recipe)
-    for parameter in model.parameters():
-        parameter.grad = torch.zeros_like(parameter)
-    optimiser.schedule(0, 10)
-    optimiser.update()
-    after = weights(model)
-    shrunk = {name for name, value in before.items() if value.ndim > 1}
-    assert changed(before, after) == shrunk
-    for name in shrunk:
-        torch.testing.assert_close(after[name], before[name] * (1 - 1e-2 * 0.5))
-
-
 def test_gradients_are_clipped_together_and_gone_after_the_step(folders: dict[str, Path]) -> None:
     model = TaskModel(prepared(folders["bert"], frozen_layers=1), Layers(32, 2, RECIPE))
     optimiser = GroupedAdam(model, replace(RECIPE, max_gradient_norm=1e-3))
@@ -257,11 +222,8 @@ def test_gradients_are_clipped_together_and_gone_after_the_step(folders: dict[st
     seen: list[float] = []
 
     def measure(*_: Any) -> None:
-        seen.append(
-            math.sqrt(
-                sum(one.grad.square().sum().item() for one in optimiser.parameters if one.grad is not None)
-            )
-        )
+        gradients = [one.grad for one in optimiser.parameters if one.grad is not None]
+        seen.append(torch.nn.utils.get_total_norm(gradients).item())
 
     optimiser.adam.register_step_pre_hook(measure)
     optimiser.schedule(0, 10)

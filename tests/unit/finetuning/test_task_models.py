@@ -1,12 +1,14 @@
-"""Kept task models: what was written and read again predicts the same; transformers' own classes agree."""
+"""Kept task models: what was written and read again predicts the same; transformers' own classes agree. And
+their cards: metadata for the hub, access to the data, and what the model was made with."""
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+import yaml
 from safetensors.torch import load_file, save_file
 from transformers import (
     AutoConfig,
@@ -21,8 +23,10 @@ from transformers import (
 )
 
 from pubmill.errors import PubmillError
+from pubmill.examples.kind_facts import FACTS
 from pubmill.examples.kinds import SequenceExample, TokensExample
 from pubmill.examples.tagging import to_mentions
+from pubmill.finetuning import task_models
 from pubmill.finetuning.finetuning_job import FinetuningJob, read_split
 from pubmill.finetuning.inputs import collate
 from pubmill.finetuning.predicting import Predictor
@@ -30,8 +34,7 @@ from pubmill.finetuning.run import Run, finetune
 from pubmill.finetuning.task_models import keep, keep_report, load_task_model, previous_run
 from pubmill.recipes import FinetuningRecipe
 from pubmill.storage.checksums import folder_sha256
-from pubmill.storage.files import read_json, read_jsonl_gz, sha256, write_json
-from tests.unit.programs import run_program
+from pubmill.storage.files import read_json, write_json
 from tests.unit.tiny_encoders import tiny_bert, tiny_roberta
 from tests.unit.toy_tasks import OURS, RELATION, SPAN, SYLLABLES, TOKENS
 
@@ -41,7 +44,6 @@ STANDARD: dict[str, FinetuningRecipe] = {
     "io": replace(TOKENS, tagging="io"),
     "fewer layers": replace(TOKENS, removed_layers=1, frozen_layers=0),
     "bfloat16": replace(TOKENS, precision="bfloat16"),
-    "weighted": replace(TOKENS, loss="weighted"),
     "span": SPAN,
     "train and dev": replace(TOKENS, train_on="train+dev"),
 }
@@ -68,7 +70,7 @@ def predicted_again(folder: Path, dataset: Path) -> list[Any]:
 def test_a_kept_model_predicts_as_it_did_and_transformers_loads_it(
     name: str, tiny: Path, toy_data: dict[str, Path], tmp_path: Path
 ) -> None:
-    recipe = {**OURS, **STANDARD}[name]
+    recipe = replace({**OURS, **STANDARD}[name], epochs=1)
     dataset = toy_data[recipe.task]
     run = kept(tmp_path / "kept", recipe, tiny, dataset)
     assert predicted_again(tmp_path / "kept", dataset) == [row[run.task.key] for row in run.predictions]
@@ -116,7 +118,7 @@ def test_confidences_are_the_probabilities_of_the_predictions(
             assert 0.9999 / labels <= confidence <= 1
 
 
-@pytest.mark.parametrize(("family", "tagging"), [("bert", "bio"), ("electra", "io"), ("roberta", "bio")])
+@pytest.mark.parametrize(("family", "tagging"), [("electra", "io"), ("roberta", "bio")])
 def test_the_pipeline_of_transformers_gives_our_labels(
     family: str, tagging: Any, toy_data: dict[str, Path], tmp_path: Path
 ) -> None:
@@ -125,8 +127,7 @@ def test_the_pipeline_of_transformers_gives_our_labels(
     if family == "roberta":
         model = tiny_roberta(tmp_path / "base", positions=128)
     else:
-        kinds = (ElectraModel, ElectraConfig) if family == "electra" else ()
-        model = tiny_bert(tmp_path / "base", SYLLABLES, *kinds)
+        model = tiny_bert(tmp_path / "base", SYLLABLES, ElectraModel, ElectraConfig)
     run = trained(recipe, model, toy_data["tokens"])
     examples = read_split(toy_data["tokens"], "test", TokensExample)
     split = run.task.encode_split(examples)
@@ -151,7 +152,7 @@ def test_the_pipeline_of_transformers_gives_our_labels(
 
 
 def test_a_class_of_transformers_with_other_scores_is_not_used(
-    tiny: Path, toy_data: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tiny: Path, tokens: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Had its class a layer that does otherwise, the folder would say that the head is ours."""
     from transformers import BertForTokenClassification
@@ -163,11 +164,9 @@ def test_a_class_of_transformers_with_other_scores_is_not_used(
 
     forward = BertForTokenClassification.forward
     monkeypatch.setattr(BertForTokenClassification, "forward", other)
-    run = kept(tmp_path / "kept", TOKENS, tiny, toy_data["tokens"])
+    run = kept(tmp_path / "kept", TOKENS, tiny, tokens)
     assert json.loads((tmp_path / "kept/config.json").read_text())["architectures"] == ["BertModel"]
-    assert predicted_again(tmp_path / "kept", toy_data["tokens"]) == [
-        row["labels"] for row in run.predictions
-    ]
+    assert predicted_again(tmp_path / "kept", tokens) == [row["labels"] for row in run.predictions]
 
 
 def test_nothing_of_the_dataset_stands_in_the_folder(
@@ -182,11 +181,13 @@ def test_nothing_of_the_dataset_stands_in_the_folder(
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_run_that_diverged_keeps_its_account_alone(
-    tiny: Path, toy_data: dict[str, Path], tmp_path: Path
+def test_a_run_that_diverged_makes_no_label_up_and_keeps_its_account_alone(
+    tiny: Path, tokens: Path, tmp_path: Path
 ) -> None:
-    recipe, folder = replace(TOKENS, learning_rate=1e30), tmp_path / "kept"
-    kept(folder, recipe, tiny, toy_data["tokens"])
+    folder = tmp_path / "kept"
+    run = kept(folder, replace(TOKENS, learning_rate=1e30), tiny, tokens)
+    assert run.report["failed"] == "nan" and run.report["dev"]["best"] is None
+    assert {row["labels"] for row in run.predictions} == {None}
     assert {path.name for path in folder.iterdir()} == {"training.json", "SHA256SUMS"}
     assert read_json(folder / "training.json")["failed"] == "nan"
     for path, fault in (
@@ -197,28 +198,26 @@ def test_a_run_that_diverged_keeps_its_account_alone(
             load_task_model(path, CPU)
 
 
-def test_the_same_weights_have_the_same_hash(tiny: Path, toy_data: dict[str, Path], tmp_path: Path) -> None:
+def test_the_same_weights_have_the_same_hash(tiny: Path, tokens: Path, tmp_path: Path) -> None:
     """Though another run of it takes other seconds; a tokenizer of SentencePiece is hashed too."""
-    run = kept(tmp_path / "first", TOKENS, tiny, toy_data["tokens"])
+    run = kept(tmp_path / "first", TOKENS, tiny, tokens)
     run.report["seconds"] = 12345.0
-    keep(tmp_path / "second", run.task, run.model, run.report, toy_data["tokens"])
+    keep(tmp_path / "second", run.task, run.model, run.report, tokens)
     first, second = folder_sha256(tmp_path / "first"), folder_sha256(tmp_path / "second")
     assert first == second and first is not None
     (tmp_path / "second/spiece.model").write_bytes(b"pieces")
     assert folder_sha256(tmp_path / "second") != first
 
 
-@pytest.mark.parametrize("key", ["model", "failed"])
-def test_an_account_that_lacks_something_is_named(key: str, tmp_path: Path) -> None:
-    report = {"model": "tiny", "failed": None}
-    keep_report(tmp_path / "kept", {name: value for name, value in report.items() if name != key})
-    with pytest.raises(PubmillError, match=rf"training\.json has no {key}, so"):
+def test_an_account_that_lacks_something_is_named(tmp_path: Path) -> None:
+    keep_report(tmp_path / "kept", {"model": "tiny"})
+    with pytest.raises(PubmillError, match=r"training\.json has no failed, so"):
         previous_run(tmp_path / "kept")
 
 
-def test_damaged_folders_are_refused(tiny: Path, toy_data: dict[str, Path], tmp_path: Path) -> None:
+def test_damaged_folders_are_refused(tiny: Path, tokens: Path, tmp_path: Path) -> None:
     folder = tmp_path / "kept"
-    kept(folder, TOKENS, tiny, toy_data["tokens"])
+    kept(folder, TOKENS, tiny, tokens)
     (folder / "SHA256SUMS").unlink()  # by which all of this would be noticed
     facts = json.loads((folder / "pubmill.json").read_text())
     for wrong, message in (
@@ -257,10 +256,10 @@ def test_damaged_folders_are_refused(tiny: Path, toy_data: dict[str, Path], tmp_
 
 
 def test_what_does_not_load_as_it_was_is_not_kept(
-    tiny: Path, toy_data: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tiny: Path, tokens: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An encoder whose weights are written otherwise leaves no folder."""
-    run = trained(TOKENS, tiny, toy_data["tokens"])
+    run = trained(TOKENS, tiny, tokens)
     original = BertModel.from_pretrained
 
     def other(folder: Path, *arguments: Any, **named: Any) -> Any:
@@ -270,21 +269,86 @@ def test_what_does_not_load_as_it_was_is_not_kept(
 
     monkeypatch.setattr("transformers.AutoModel.from_pretrained", other)
     with pytest.raises(PubmillError, match="can't be kept"):
-        keep(tmp_path / "kept", run.task, run.model, run.report, toy_data["tokens"])
+        keep(tmp_path / "kept", run.task, run.model, run.report, tokens)
     assert not list(tmp_path.iterdir())
 
 
-def test_the_program_keeps_the_model_that_it_trained(
-    tiny: Path, toy_data: dict[str, Path], tmp_path: Path
-) -> None:
-    run = kept(tmp_path / "kept", TOKENS, tiny, toy_data["tokens"])
-    given = ["--recipe", json.dumps(asdict(TOKENS)), "--model", tiny, "--dataset", toy_data["tokens"]]
-    further = ["--seeds", 1, "--split", "test", "--output", tmp_path / "runs.json"]
-    run_program("finetune", *given, *further, "--keep", tmp_path / "again")
-    path = tmp_path / "seed-1.predictions.jsonl.gz"
-    assert list(read_jsonl_gz(path)) == run.predictions
-    report, own = read_json(tmp_path / "seed-1.training.json"), read_json(tmp_path / "again/training.json")
-    assert report == {**own, "predictions_sha256": sha256(path)}
-    for path in (tmp_path / "kept").iterdir():
-        if path.name not in ("README.md", "training.json", "SHA256SUMS"):  # the folder's name, and the time
-            assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes()
+def account(**changes: Any) -> dict[str, Any]:
+    return {
+        "model": "bert-base", "seed": 3, "recipe": {"task": "tokens", "learning_rate": 2e-5, "crf": None},
+        "dev": {"metric": "entity_f1", "best": 0.8125, "best_step": 40},
+        "steps": 60, "steps_on_train_and_dev": None,
+        "max_length": 128, "labels": ["O", "B-Gene", "I-Gene"], "loss_by_epoch": [0.5, 0.25], "seconds": 12.5,
+        "head_from_start": False, "start_failed": None, "model_sha256": "m" * 64,
+        "data_sha256": {"train": "t" * 64, "dev": "d" * 64}, "commit": "c" * 40, "python": "3.11.9",
+        "packages": {"torch": "2.13.0"}, "hardware": {"cpu": "a|b\nc", "cores": 2, "gpus": [], "cuda": None},
+        **changes,
+    }  # fmt: skip
+
+
+def card(
+    folder: Path, standard: str | None = None, stored: dict[str, Any] | None = None, **changes: Any
+) -> str:
+    if stored is not None:
+        (folder / "card.json").write_text(json.dumps(stored))
+    return task_models.task_model_card("mine", account(**changes), folder, standard)
+
+
+def metadata(text: str) -> Any:
+    _, head, _ = text.split("---\n", 2)
+    return yaml.safe_load(head)
+
+
+def table(text: str, title: str) -> list[str]:
+    lines = text.split(f"## {title}\n\n")[1].split("\n\n")[0].rstrip().splitlines()
+    assert lines[:2] == ["| | |", "|---|---|"]
+    return lines[2:]
+
+
+def test_metadata_are_those_of_the_hub(tmp_path: Path) -> None:
+    found = metadata(card(tmp_path, stored={"dataset": "bc2gm", "access": "public"}))
+    assert found["pipeline_tag"] == FACTS["tokens"].hub_task == "token-classification" and found[
+        "datasets"
+    ] == ["bc2gm"]
+    assert found["base_model"] == "bert-base" and "pubmill_access" not in found
+    [model] = found["model-index"]
+    [result] = model["results"]
+    assert model["name"] == "mine" and result["dataset"] == {"type": "bc2gm", "name": "bc2gm", "split": "dev"}
+    assert result["metrics"] == [{"type": "entity_f1", "value": 0.8125, "name": "entity_f1 on dev"}]
+
+
+def test_without_a_dev_score_there_is_no_result(tmp_path: Path) -> None:
+    text = card(tmp_path, dev={"metric": "entity_f1", "best": None, "best_step": None})
+    assert "model-index" not in metadata(text)
+    assert not [row for row in table(text, "Training") if "dev" in row.split("|")[1] and "sha" not in row]
+
+
+@pytest.mark.parametrize("access", task_models.ACCESS)
+def test_access_is_that_of_the_data_or_the_stricter_one_of_the_model(tmp_path: Path, access: str) -> None:
+    assert task_models.ACCESS[access] in card(tmp_path, stored={"access": access})
+    text = card(tmp_path, stored={"access": "public"}, access=access)
+    assert task_models.ACCESS[access] in text and metadata(text)["pubmill_access"] == access
+
+
+def test_without_a_card_access_is_unknown_and_how_it_is_loaded(tmp_path: Path) -> None:
+    """The folder names the data."""
+    text = card(tmp_path)
+    assert task_models.UNKNOWN in text and f"on `{tmp_path.name}` with seed 3." in text
+    assert "loads its encoder with `AutoModel`; its head is pubmill's. `.venv" in text
+    assert "loads it as `BertForTokenClassification`; `.venv" in card(tmp_path, "BertForTokenClassification")
+
+
+def test_what_it_was_made_with_is_in_tables_without_empty_rows(tmp_path: Path) -> None:
+    text = card(tmp_path)
+    assert table(text, "Training") == [
+        "| entity f1 on dev | 0.8125 |", "| step of it | 40 |", "| steps | 60 |", "| max length | 128 |",
+        "| labels | 3 |", "| mean loss of the last epoch | 0.25 |", "| seconds | 12.5 |",
+        "| head continues that of the model before | false |", f"| pretrained model, sha256 | {'m' * 64} |",
+        f"| dev, sha256 | {'d' * 64} |", f"| train, sha256 | {'t' * 64} |",
+    ]  # fmt: skip
+    assert table(text, "Recipe") == ["| task | tokens |", "| learning rate | 2e-05 |"]
+    assert table(text, "Made with") == [
+        f"| commit | {'c' * 40} |", "| python | 3.11.9 |", "| torch | 2.13.0 |", "| cpu | a\\|b c |",
+        "| cores | 2 |",
+    ]  # fmt: skip
+    assert not [row for row in table(card(tmp_path, loss_by_epoch=[]), "Training") if "mean loss" in row]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.finetuning.trial_selection import read_choice, select
+from pubmill.finetuning.trial_selection import STEPS, read_choice, select
 from pubmill.recipes.finetuning import ChoiceRecipe
 from pubmill.recipes.reading import read
 
@@ -34,16 +34,49 @@ def trials(scores: dict[float, list[float]]) -> Trials:
     return made
 
 
-def test_the_best_mean_over_models_and_seeds_is_chosen() -> None:
-    made = select(trials({1e-5: [0.9, 0.1], 3e-5: [0.6, 0.7], 5e-5: [0.5, 0.6]}), DECIDES)
-    assert made["chosen"] == {"learning_rate": 3e-5, "batch_size": 16}
-    assert made["mean_dev"] == pytest.approx(0.65)
-    assert [point["learning_rate"] for point in made["considered"]] == [1e-5, 3e-5, 5e-5]
+FAILED: dict[str, Any] = {"failed": "nan", "dev": {"best": None, "best_step": None}}
+RATE, BATCH, LONGER = "learning_rate", "batch_size", [0.9, 0.4, 0.9]
 
 
-def test_of_equals_the_first_in_the_grid_is_chosen() -> None:
-    made = select(trials({3e-5: [0.5, 0.5], 1e-5: [0.5, 0.5]}), DECIDES)
-    assert made["chosen"] == {"learning_rate": 3e-5, "batch_size": 16}
+FEWEST = {1e-5: [0.2, 0.4, 0.4], 3e-5: [0.3, 0.7, 0.1], 1e-2: [0.9, 0.9, 0.9]}
+CONSTANT = {"failed": "constant predictions"}
+
+
+@pytest.mark.parametrize(
+    ("scores", "failed", "decides", "expected"),
+    [
+        # the best mean over models and seeds, not the best run
+        ({1e-5: [0.9, 0.1], 3e-5: [0.6, 0.7], 5e-5: [0.5, 0.6]}, {}, DECIDES, ({RATE: 3e-5}, 0.65, [0] * 3)),
+        # of equals the first in the grid
+        ({3e-5: [0.5, 0.5], 1e-5: [0.5, 0.5]}, {}, DECIDES, ({RATE: 3e-5}, 0.5, [0, 0])),
+        # the steps of a point are the mean of its trials
+        ({1e-5: LONGER, 5e-5: [0.1] * 3}, {}, [RATE, STEPS], ({RATE: 1e-5, STEPS: 73}, 0.7333, [0, 0])),
+        ({1e-5: LONGER}, {}, [STEPS], ({STEPS: 73}, 0.7333, [0])),
+        ({1e-5: [0.0]}, {}, [STEPS], ({STEPS: 1}, 0.0, [0])),
+        # a point with a failed trial is not chosen but named
+        ({1e-5: [0.5, 0.5], 1e-2: [0.9, 0.9]}, {3: FAILED}, DECIDES, ({RATE: 1e-5}, 0.5, [0, 1])),
+        # where every point has some, the fewest count first
+        (FEWEST, dict.fromkeys((0, 5, 6, 7), FAILED), DECIDES, ({RATE: 3e-5}, 0.5, [1, 1, 2])),
+        # it diverged after a best epoch
+        ({2e-3: [0.9, 0.4, 0.8]}, {0: {"failed": "nan"}}, [STEPS], ({STEPS: 60}, 0.6, [1])),
+        # constant predictions have a dev score and take part
+        ({1e-5: [0.5], 3e-5: [0.6]}, {1: CONSTANT}, DECIDES, ({RATE: 3e-5}, 0.6, [0, 0])),
+    ],
+)
+def test_which_point_is_chosen(
+    scores: dict[float, list[float]], failed: dict[int, Any], decides: list[str], expected: Any
+) -> None:
+    """`failed`: trials that differ in these values; expected are choice, mean and failures."""
+    made, (chosen, mean, failures) = trials(scores), expected
+    for place, values in failed.items():
+        made[place][1].update(values)
+    selected = select(made, decides)
+    assert selected["chosen"] == chosen | ({BATCH: 16} if BATCH in decides else {})
+    assert selected["failed"] is None and selected["mean_dev"] == pytest.approx(mean, abs=1e-4)
+    considered = selected["considered"]
+    assert [point["failed"] for point in considered] == failures
+    assert [point["trials"] for point in considered] == list(map(len, scores.values()))
+    assert [point.get(RATE) for point in considered] == [rate if RATE in decides else None for rate in scores]
 
 
 def test_any_key_can_be_searched_lists_and_nulls_too() -> None:
@@ -54,55 +87,11 @@ def test_any_key_can_be_searched_lists_and_nulls_too() -> None:
     assert chosen == {"frozen_layers": 3, "head_sizes": [8, 8]}
 
 
-def test_the_steps_of_the_chosen_point_are_the_mean_of_its_trials() -> None:
-    made = trials({1e-5: [0.9, 0.4, 0.9], 5e-5: [0.1, 0.1, 0.1]})
-    chosen = select(made, ["learning_rate", "stop_after"])["chosen"]
-    assert chosen == {"learning_rate": 1e-5, "stop_after": 73}
-    only = trials({1e-5: [0.9, 0.4, 0.9]})
-    assert select(only, ["stop_after"])["chosen"] == {"stop_after": 73}
-    assert select(trials({1e-5: [0.0]}), ["stop_after"])["chosen"] == {"stop_after": 1}
-
-
-def test_a_point_with_a_failed_trial_is_not_chosen_but_named() -> None:
-    made = trials({1e-5: [0.5, 0.5], 1e-2: [0.9, 0.9]})
-    made[-1][1].update(failed="nan", dev={"best": None})
-    selected = select(made, DECIDES)
-    assert selected["chosen"] == {"learning_rate": 1e-5, "batch_size": 16}
-    assert selected["considered"][1] == {
-        "learning_rate": 1e-2, "batch_size": 16, "mean_dev": 0.9, "trials": 2, "failed": 1,
-    }  # fmt: skip
-
-
-def test_where_every_point_has_failed_trials_the_fewest_count_first() -> None:
-    made = trials({1e-5: [0.2, 0.4, 0.4], 3e-5: [0.3, 0.7, 0.1], 1e-2: [0.9, 0.9, 0.9]})
-    for place in (0, 5, 6, 7):
-        made[place][1].update(failed="nan", dev={"best": None, "best_step": None})
-    selected = select(made, DECIDES)
-    assert selected["chosen"] == {"learning_rate": 3e-5, "batch_size": 16} and selected["failed"] is None
-    assert [point["failed"] for point in selected["considered"]] == [1, 1, 2]
-    means = [point["mean_dev"] for point in selected["considered"]]
-    assert means == pytest.approx([0.4, 0.5, 0.9]) and selected["mean_dev"] == means[1]
-
-
-def test_the_steps_of_the_only_point_are_those_of_the_trials_that_did_not_fail() -> None:
-    made = trials({2e-3: [0.9, 0.4, 0.8]})
-    made[0][1].update(failed="nan")  # it diverged after a best epoch
-    selected = select(made, ["stop_after"])
-    assert selected["chosen"] == {"stop_after": 60} and selected["mean_dev"] == pytest.approx(0.6)
-    assert selected["considered"] == [{"mean_dev": pytest.approx(0.6), "trials": 3, "failed": 1}]
-
-
-def test_constant_predictions_have_a_dev_score_and_take_part() -> None:
-    made = trials({1e-5: [0.5], 3e-5: [0.6]})
-    made[1][1]["failed"] = "constant predictions"
-    assert select(made, DECIDES)["chosen"] == {"learning_rate": 3e-5, "batch_size": 16}
-
-
 @pytest.mark.parametrize("reason", ["nan", "my-bert: the weights of 3 parameters are missing"])
 def test_where_all_trials_failed_nothing_is_chosen(reason: str) -> None:
     made = trials({1e-2: [0.9, 0.9], 3e-2: [0.9, 0.9]})
     for _, training in made:
-        training.update(failed=reason, dev={"best": None, "best_step": None})
+        training.update(FAILED | {"failed": reason})
     selected = select(made, [*DECIDES, "stop_after"])
     assert (selected["chosen"], selected["failed"], selected["mean_dev"]) == (None, reason, None)
     assert [point["failed"] for point in selected["considered"]] == [2, 2]
@@ -137,32 +126,24 @@ def test_trials_that_decide_nothing_are_named(
 
 
 @pytest.mark.parametrize(
-    ("content", "fault"),
-    [
-        ([], 'has no "chosen" values'), ({"learning_rate": 1e-5}, 'has no "chosen" values'),
-        ({"chosen": None}, 'has no "chosen" values'),
-        ({"chosen": None, "failed": "nan", "considered": None}, 'has no "chosen" values'),
-        ({"chosen": None, "failed": "nan", "considered": []}, 'has no "chosen" values'),
-        ({"chosen": None, "failed": "nan", "considered": [3]}, 'has no "chosen" values'),
-    ],
-)  # fmt: skip
-def test_a_file_that_chooses_nothing_is_reported(tmp_path: Path, content: Any, fault: str) -> None:
+    "content",
+    [[], {"learning_rate": 1e-5}, {"chosen": None}]
+    + [{"chosen": None, "failed": "nan", "considered": considered} for considered in (None, [], [3])],
+)
+def test_a_file_that_chooses_nothing_is_reported(tmp_path: Path, content: Any) -> None:
     path = tmp_path / "selected.json"
     path.write_text(json.dumps(content))
-    with pytest.raises(PubmillError, match=rf"selected\.json {fault}"):
+    with pytest.raises(PubmillError, match=r'selected\.json has no "chosen" values'):
         read_choice(path)
 
 
-@pytest.mark.parametrize(
-    ("recipe", "reported"),
-    [
+def test_the_program_refuses_other_recipes_and_no_trials() -> None:
+    for recipe, reported in (
         ('{"by": "test", "decides": ["learning_rate"]}', "by: expected 'dev' .found 'test'"),
         ('{"by": "dev", "decides": []}', "decides: Tuple should have at least 1 item"),
-    ],
-)
-def test_the_program_refuses_other_recipes(recipe: str, reported: str) -> None:
-    with pytest.raises(PubmillError, match=reported):
-        read(ChoiceRecipe, recipe)
+    ):
+        with pytest.raises(PubmillError, match=reported):
+            read(ChoiceRecipe, recipe)
     with pytest.raises(PubmillError, match="no trials to select from; --trials needs at least one training"):
         select([], DECIDES)
 

@@ -92,32 +92,6 @@ def test_the_scale_doubles_after_2000_updates_in_a_row() -> None:
     assert made.scaling.state() == {"skipped": 5, "scale": 8.0, "updates_at_scale": 0}
 
 
-def test_a_restored_scale_continues_exactly() -> None:
-    slopes = [1.0, float("inf"), 2.0, 0.1, float("nan"), 0.2]
-    whole = Training()
-    made = [whole.update(slope) for slope in slopes]
-    first = Training()
-    for slope in slopes[:3]:
-        first.update(slope)
-    rest = Training()
-    rest.scaling.restore(first.scaling.state())
-    with torch.no_grad():
-        rest.weight.copy_(first.weight)
-    rest.optimiser.load_state_dict(first.optimiser.state_dict())
-    assert rest.scaling.scale == 2**15
-    assert [rest.update(slope) for slope in slopes[3:]] == made[3:] == [True, False, True]
-    assert rest.scaling.state() == whole.scaling.state() and rest.weight.equal(whole.weight)
-
-
-def test_skipped_steps_are_remembered_in_another_format() -> None:
-    plain = LossScaling("bfloat16", CPU)
-    plain.restore({"skipped": 3, "scale": 4.0, "updates_at_scale": 7})
-    assert plain.skipped == 3 and plain.scale == 1 and plain.state() == {"skipped": 3}
-    back = LossScaling("float16", CPU)
-    back.restore(plain.state())
-    assert back.state() == {"skipped": 3, "scale": 2.0**16, "updates_at_scale": 0}
-
-
 def test_gradients_that_are_never_finite_end_the_training() -> None:
     made = Training()
     with pytest.raises(FloatingPointError, match="not finite at any loss scale down to 0.00012207"):

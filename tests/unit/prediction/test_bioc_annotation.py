@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from pubmill.errors import PubmillError
-from tests.unit.prediction.toy_annotators import annotated, counted, relater, tagger
-from tests.unit.prediction.toy_documents import PUBTATOR, XML, bioc
+from tests.unit.prediction.toy_annotators import PUBTATOR, XML, annotated, bioc, counted, relater, tagger
 
 
 @pytest.mark.parametrize("sentences", [False, True])
@@ -119,13 +118,7 @@ def test_damaged_bioc_is_refused_or_written(tmp_path_factory: pytest.TempPathFac
             assert "in" in str(error)
 
 
-def test_mentions_across_lines_are_counted_and_relations_have_confidences(tmp_path: Path) -> None:
-    content = bioc()
-    content["documents"][0]["passages"][1]["text"] = "a drug bin\ns a gene"
-    content["documents"][0]["passages"][1]["annotations"][2]["text"] = "bin\ns"
-    annotator = relater()
-    annotated(annotator, tmp_path, "bioc-json", json.dumps(content))
-    assert annotator.counts["mentions_across_units"] == 1 and annotator.counts["mentions_of_other_types"] == 1
+def test_relations_have_confidences(tmp_path: Path) -> None:
     sure = relater()
     sure.confidences = True
     made = json.loads(annotated(sure, tmp_path, "bioc-json", json.dumps(bioc())))

@@ -2,7 +2,6 @@
 
 import json
 import pickle
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,10 +14,8 @@ from pubmill.metrics import SCORERS
 from pubmill.metrics.records import score_run
 from pubmill.prediction.spacy_pipelines import annotate, check_folder, load_pipeline, pipeline_sha256
 from pubmill.recipes.scoring import AnnotationRecipe, ScoringRecipe
-from pubmill.specs.model_specs import ModelSpec
-from pubmill.specs.study import check_study
-from pubmill.stages import Graph, checked_graph
 from pubmill.storage.files import read_jsonl_gz
+from tests.unit.programs import run_program
 
 spacy = pytest.importorskip("spacy", reason="spaCy, whose pipelines these tests are of, isn't installed")
 
@@ -101,8 +98,9 @@ def test_a_statistical_pipeline_gives_the_same_labels_each_time(tmp_path: Path, 
 
 def test_what_is_written_is_scored_as_a_fine_tuned_run_is(pipeline: Path, examples: Path) -> None:
     output = examples.with_name("seed-1.predictions.jsonl.gz")
-    done = program(pipeline, examples, examples.with_name("runs.json"))
-    assert done.returncode == 0, done.stderr
+    given = ("--recipe", json.dumps({"types": {"DISEASE": ""}}), "--pipeline", pipeline, "--model", "rules")
+    further = ("--examples", examples, "--split", "test", "--output", examples.with_name("runs.json"))
+    run_program("annotate", *given, *further)
     assert [row["id"] for row in read_jsonl_gz(output)] == ["0", "1", "2"]
     recipe = ScoringRecipe(
         model="rules", dataset="d", protocol="off-the-shelf", setting="as-it-is", scale="full", seed=1,
@@ -120,13 +118,6 @@ def test_what_is_written_is_scored_as_a_fine_tuned_run_is(pipeline: Path, exampl
     assert record.packages["spacy"] == spacy.__version__
     assert record.model_sha256 == pipeline_sha256(pipeline)
     assert record.recipe["pipeline"]["parts"] == ["entity_ruler"]
-
-
-def program(pipeline: Path, examples: Path, output: Path) -> subprocess.CompletedProcess[str]:
-    arguments = ["--recipe", json.dumps({"types": {"DISEASE": ""}}), "--pipeline", str(pipeline)]
-    arguments += ["--model", "rules", "--examples", str(examples), "--split", "test", "--output", str(output)]
-    command = [sys.executable, "-m", "pubmill.job", "annotate", *arguments]
-    return subprocess.run(command, text=True, capture_output=True, check=False)
 
 
 @pytest.mark.parametrize("name", ["hooks.py", "vocab/x.PKL", "ner/lib.so", "weights.pt"])
@@ -150,15 +141,13 @@ PICKLED = [
 
 
 def test_a_pickle_of_any_protocol_is_known_by_its_instructions(pipeline: Path) -> None:
+    """Text is no pickle, and a package no pipeline."""
     for content in PICKLED:
         (pipeline / "vocab/lookups.bin").write_bytes(content)
         with pytest.raises(PubmillError, match=r"contains vocab/lookups\.bin"):
             load_pipeline(pipeline)
-
-
-def test_text_is_no_pickle_and_a_package_no_pipeline(pipeline: Path) -> None:
     for content in (b"in\nof\nthe\n", b"cat\ndog\nmouse\n", b"import re\n", b"[]", b"{}", b"(1)"):
-        (pipeline / "vocab/words.txt").write_bytes(content)
+        (pipeline / "vocab/lookups.bin").write_bytes(content)
         check_folder(pipeline)
     with pytest.raises(PubmillError, match=r"it has no config\.cfg; .*/pipeline is one"):
         check_folder(pipeline.parent)
@@ -194,46 +183,3 @@ def test_the_hash_is_of_names_and_contents_and_spacy_is_needed(
     monkeypatch.setitem(sys.modules, "spacy", None)
     with pytest.raises(PubmillError, match="`make setup` installs it"):
         load_pipeline(pipeline)
-
-
-def targets(root: Path, **config: Any) -> Graph:
-    base = {"study": "x", "title": "x", "scale": "full", "tables": ["gu2020/table06"]}
-    return checked_graph(*check_study({**base, **config}, root / "specs"))
-
-
-def test_the_graph_takes_the_pipeline_that_the_user_names(root: Path, pipeline: Path) -> None:
-    made = targets(root, local_files={"scispacy-bc5cdr": str(pipeline)})
-    assert "config.cfg" in made.pipelines.content("scispacy-bc5cdr")
-    assert made.pipelines.recipe("scispacy-bc5cdr", "ncbi-disease") == AnnotationRecipe(types={"DISEASE": ""})
-    assert made.pipelines.records("scispacy-bc5cdr", "ncbi-disease") == [
-        "runs/off-the-shelf/scispacy-bc5cdr/ncbi-disease/as-it-is/final/seed-1.json"
-    ]
-    assert made.pipelines.records("scispacy-bc5cdr", "ebm-pico") == []
-
-
-def test_impossible_uses_of_a_pipeline_are_reported(root: Path, tmp_path: Path) -> None:
-    made = targets(root, local_files={"scispacy-bc5cdr": str(tmp_path)})
-    with pytest.raises(PubmillError, match="needs files of your own: set local_files"):
-        made.pipelines.folder("scispacy-jnlpba")
-    with pytest.raises(PubmillError, match=r"has no config\.cfg"):
-        made.pipelines.folder("scispacy-bc5cdr")
-    with pytest.raises(PubmillError, match="not ebm-pico; add it to `types`"):
-        made.pipelines.recipe("scispacy-bc5cdr", "ebm-pico")
-    with pytest.raises(PubmillError, match="can't be fine-tuned"):
-        made.models.inputs("scispacy-bc5cdr")
-
-
-def test_the_record_of_a_pipeline_says_what_it_is(root: Path) -> None:
-    graph = targets(root)
-    recipe = graph.records.recipe(graph.pipelines.run("scispacy-jnlpba", "bc2gm")[0])
-    assert (recipe.protocol, recipe.split, recipe.metric) == ("off-the-shelf", "test", "entity_f1")
-    assert recipe.seed == 1
-    assert "finetune" not in recipe.versions
-
-
-def test_a_pipeline_has_no_released_weights_to_fine_tune() -> None:
-    weights = {"kind": "spacy", "local": "x", "types": {"bc2gm": {"GENE": ""}}}
-    ModelSpec.model_validate({"name": "x", "lowercase": False, "weights": weights})
-    released = {"id": "a/b", "revision": "0" * 40}
-    with pytest.raises(ValueError, match="not fine-tuned"):
-        ModelSpec.model_validate({"name": "x", "lowercase": False, "weights": weights, "released": released})

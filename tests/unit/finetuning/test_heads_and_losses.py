@@ -1,17 +1,26 @@
-"""The CRF against all labellings written out, and the BiLSTM against an instance by itself."""
+"""The CRF against all labellings written out, the BiLSTM against an instance by itself, and losses against
+their formulas worked out by hand."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 
+import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.nn.utils.rnn import pack_sequence
 
-from pubmill.finetuning.heads import BiLstm, ChainHead, LinearChain, packing
+from pubmill.finetuning.heads import BiLstm, LinearChain, packing
 from pubmill.finetuning.inputs import Batch
-from pubmill.recipes import FinetuningRecipe
+from pubmill.finetuning.tasks.task import (
+    class_weights,
+    classification_loss,
+    dice_loss,
+    label_weights,
+    multilabel_loss,
+)
 from tests.unit.toy_tasks import TOKENS
 
 COUNTS = st.lists(st.integers(1, 4), min_size=1, max_size=4)
@@ -43,6 +52,7 @@ def all_scores(chain: LinearChain, scores: torch.Tensor) -> dict[tuple[int, ...]
     return {path: score(chain, scores, path) for path in paths}
 
 
+@settings(max_examples=40)
 @given(LABELS, COUNTS, SEEDS)
 def test_likelihood_best_labelling_and_marginals_are_those_of_all_labellings(
     labels: int, counts: list[int], seed: int
@@ -73,15 +83,6 @@ def test_likelihood_best_labelling_and_marginals_are_those_of_all_labellings(
     torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-4)
 
 
-def test_a_chain_that_learnt_nothing_yet_is_a_cross_entropy_per_place() -> None:
-    torch.manual_seed(1)
-    scores, gold, counts = torch.randn(9, 4), torch.randint(4, (9,)), [2, 6, 1]
-    chain = LinearChain(4)
-    expected = torch.nn.functional.cross_entropy(scores, gold)
-    torch.testing.assert_close(chain(scores, counts, gold), expected)
-    assert chain.decode(scores, counts).equal(scores.argmax(1))
-
-
 def test_extreme_scores_and_long_instances_have_finite_gradients() -> None:
     chain, _ = chain_and_scores(5, [1], 1)
     scores = (torch.randn(401, 5) * 1e4).requires_grad_()
@@ -98,14 +99,14 @@ def batch(counts: list[int]) -> Batch:
     return Batch(inputs=nothing, places=nothing, counts=counts, groups=None)
 
 
-def lstm(crf: bool = False) -> FinetuningRecipe:
-    return replace(TOKENS, head="bilstm", head_sizes=[6], head_dropout=0.5, crf=crf)
+LSTM = replace(TOKENS, head="bilstm", head_sizes=[6], head_dropout=0.5)
 
 
+@settings(max_examples=40)
 @given(COUNTS, SEEDS)
 def test_an_instance_gets_the_scores_that_it_gets_alone(counts: list[int], seed: int) -> None:
     torch.manual_seed(seed)
-    head, places = BiLstm(8, 3, lstm()).eval(), torch.randn(sum(counts), 8)
+    head, places = BiLstm(8, 3, LSTM).eval(), torch.randn(sum(counts), 8)
     with torch.inference_mode():
         together = torch.split(head(places, batch(counts)), counts)
         for rows, scores in zip(torch.split(places, counts), together, strict=True):
@@ -115,7 +116,7 @@ def test_an_instance_gets_the_scores_that_it_gets_alone(counts: list[int], seed:
 def test_the_lstm_reads_both_ways_and_no_other_instance() -> None:
     """A place's gradient reaches every place of its instance, and no place of another."""
     torch.manual_seed(1)
-    head, places = BiLstm(8, 3, lstm()).eval(), torch.randn(9, 8, requires_grad=True)
+    head, places = BiLstm(8, 3, LSTM).eval(), torch.randn(9, 8, requires_grad=True)
     head(places, batch([2, 4, 3]))[3].sum().backward()
     assert places.grad is not None
     assert places.grad.ne(0).any(1).tolist() == [False] * 2 + [True] * 4 + [False] * 3
@@ -123,18 +124,10 @@ def test_the_lstm_reads_both_ways_and_no_other_instance() -> None:
 
 def test_the_lstm_stays_in_float32() -> None:
     torch.manual_seed(1)
-    head, places = BiLstm(8, 3, lstm()).eval(), torch.randn(5, 8)
+    head, places = BiLstm(8, 3, LSTM).eval(), torch.randn(5, 8)
     with torch.autocast("cpu", torch.bfloat16):
         mixed = head(places, batch([2, 3]))
     assert mixed.dtype == torch.float32 and mixed.equal(head(places, batch([2, 3])))
-
-
-def test_all_of_a_heads_parameters_are_the_modules_own() -> None:
-    """Or they would be neither trained nor kept."""
-    head = ChainHead(BiLstm(8, 3, lstm(crf=True)), 3)
-    names = {"chain.transitions", "chain.start", "chain.end", "scorer.linear.weight"}
-    assert names <= head.state_dict().keys()
-    assert dict(head.named_parameters()).keys() == head.state_dict().keys()
 
 
 @given(st.lists(st.integers(1, 12), min_size=1, max_size=20))
@@ -146,3 +139,57 @@ def test_packing_on_the_host_is_that_of_torch(counts: list[int]) -> None:
     assert order.tolist() == expected.sorted_indices.tolist()
     assert torch.cat(rows)[torch.from_numpy(packed)].equal(expected.data)
     assert sizes.tolist() == expected.batch_sizes.tolist()
+
+
+PROBABILITIES = [[0.5, 0.25, 0.25], [0.1, 0.2, 0.7], [0.3, 0.3, 0.4]]
+SCORES = torch.log(torch.tensor(PROBABILITIES, dtype=torch.float64)) + 3.0
+TARGETS = torch.tensor([0, 1, 1])
+
+
+def test_losses_of_classes_are_the_formulas() -> None:
+    """Weighted cross-entropy is divided by the number of examples; the dice loss is that of Li et al. (2019),
+    section 3.3, with y = 1, alpha = 0.01 and gamma = 1."""
+    weights = torch.tensor([0.5, 2.0, 7.0], dtype=torch.float64)
+    q = [(1 - p) ** 0.01 * p for p in (0.5, 0.2, 0.3)]
+    by_hand = {
+        "cross-entropy": -(math.log(0.5) + math.log(0.2) + math.log(0.3)) / 3,
+        "weighted": -(0.5 * math.log(0.5) + 2.0 * math.log(0.2) + 2.0 * math.log(0.3)) / 3,
+        "dice": sum(1 - (2 * one * 1 + 1) / (one + 1 + 1) for one in q) / 3,
+    }
+    for name, expected in by_hand.items():
+        assert classification_loss(name, SCORES, TARGETS, weights).item() == pytest.approx(expected)
+
+
+def test_class_weights_are_inverse_to_frequency() -> None:
+    """Those of labels balance the absence and presence of each."""
+    assert class_weights([1, 3]) == [2.0, pytest.approx(2 / 3)]
+    assert class_weights([2, 0, 2]) == [1.0, 0.0, 1.0]
+    absence, presence = label_weights([1, 5, 0, 10], examples=10)
+    assert absence == [pytest.approx(10 / 18), 1.0, 1.0, 0.0] and presence == [5.0, 1.0, 0.0, 1.0]
+
+
+@given(st.lists(st.integers(0, 1000), min_size=1, max_size=20).filter(any))
+def test_class_weights_give_all_classes_the_same_share(counts: list[int]) -> None:
+    weights = class_weights(counts)
+    shares = [weight * count for weight, count in zip(weights, counts, strict=True) if count]
+    assert shares == pytest.approx([sum(counts) / len(shares)] * len(shares))
+
+
+@pytest.mark.parametrize("margin", [0.0, 5.0, 20.0, 100.0, -100.0])
+def test_dice_loss_has_finite_gradients_however_sure_the_scores(margin: float) -> None:
+    scores = torch.tensor([[margin, 0.0], [0.0, margin]], requires_grad=True)
+    loss = dice_loss(scores, torch.tensor([0, 0]))
+    loss.backward()
+    assert scores.grad is not None and torch.isfinite(scores.grad).all()
+    assert 0 <= loss.item() <= 0.5
+
+
+def test_binary_cross_entropy_is_the_mean_over_examples_and_labels() -> None:
+    """And weighs absence and presence, if there are weights."""
+    scores = torch.logit(torch.tensor([[0.5, 0.2], [0.9, 0.4]], dtype=torch.float64))
+    targets = torch.tensor([[1.0, 0.0], [0.0, 1.0]], dtype=torch.float64)
+    logs = [math.log(0.5), math.log(0.8), math.log(0.1), math.log(0.4)]
+    assert multilabel_loss(scores, targets, None).item() == pytest.approx(-sum(logs) / 4)
+    weights = torch.tensor([[2.0, 3.0], [5.0, 7.0]], dtype=torch.float64)
+    by_hand = -(5 * logs[0] + 3 * logs[1] + 2 * logs[2] + 7 * logs[3]) / 4
+    assert multilabel_loss(scores, targets, weights).item() == pytest.approx(by_hand)

@@ -1,0 +1,160 @@
+"""Optimisers against their formulas and torch's own, and the schedules of learning rates, step by step."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+import torch.distributed as dist
+
+from pubmill.optimisers import OPTIMISERS, stable, triangle
+from pubmill.optimisers.adaptive import DecoupledAdamW, StableAdamW
+from pubmill.optimisers.muon import Muon, orthogonal
+
+SETTINGS: dict[str, Any] = {"lr": 0.1, "betas": (0.9, 0.98), "eps": 1e-6, "weight_decay": 0.1}
+
+
+@pytest.mark.parametrize(("name", "orthogonal"), [*((name, False) for name in OPTIMISERS), ("muon", True)])
+def test_weights_without_gradients_stay_as_they_are(name: str, orthogonal: bool) -> None:
+    """Beside a weight that is learnt, and alone in a group; without even their decay, and without a state."""
+    learnt, left, alone = (torch.nn.Parameter(torch.eye(2)) for _ in range(3))
+    groups = [{"params": params, "orthogonal": orthogonal} for params in ([learnt, left], [alone])]
+    optimiser = OPTIMISERS[name].make(groups, **SETTINGS)
+    learnt.grad = torch.ones(2, 2)
+    optimiser.step()
+    assert left.equal(torch.eye(2)) and alone.equal(torch.eye(2)) and not learnt.equal(torch.eye(2))
+    assert set(optimiser.state) == {learnt}
+
+
+@pytest.fixture
+def alone() -> Iterator[None]:
+    """A world of this process."""
+    store = dist.HashStore()  # type: ignore[attr-defined]
+    dist.init_process_group("gloo", store=store, rank=0, world_size=1)
+    yield
+    dist.destroy_process_group()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_an_optimiser_in_shares_makes_the_same_updates(alone: None) -> None:
+    ends = []
+    for sharded in (False, True):
+        weight = torch.nn.Parameter(torch.eye(2))
+        optimiser = OPTIMISERS["lamb"].make([{"params": [weight]}], sharded=sharded, **SETTINGS)
+        assert (type(optimiser).__name__ == "ZeroRedundancyOptimizer") == sharded
+        weight.grad = torch.ones(2, 2)
+        optimiser.step()
+        ends.append(weight.detach())
+    assert ends[0].equal(ends[1]) and not ends[0].equal(torch.eye(2))
+
+
+BETAS, EPSILON, DECAY = (0.9, 0.98), 1e-6, 0.03
+
+
+@pytest.mark.parametrize("kind", [StableAdamW, DecoupledAdamW])
+def test_updates_are_those_of_the_formula(kind: type[DecoupledAdamW]) -> None:
+    torch.manual_seed(1)
+    start, rates = [torch.randn(4, 3), torch.randn(5)], (0.1, 0.1, 0.02)
+    gradients = [[torch.randn_like(one) * size for one in start] for size in (1.0, 0.1, 30.0)]
+    weights = [torch.nn.Parameter(one.clone()) for one in start]
+    made = kind(weights, lr=0.1, betas=BETAS, eps=EPSILON, weight_decay=DECAY)
+    clipped, ends = 0, []
+    for number, weight in enumerate(weights):
+        expected, mean, square = start[number], torch.zeros_like(weight), torch.zeros_like(weight)
+        for step, rate in enumerate(rates, 1):
+            gradient = gradients[step - 1][number]
+            mean, square = 0.9 * mean + 0.1 * gradient, 0.98 * square + 0.02 * gradient**2
+            first, second = mean / (1 - 0.9**step), square / (1 - 0.98**step)
+            root = (gradient**2 / second.clamp_min(EPSILON**2)).mean().sqrt().item()
+            clipped += root > 1
+            slowed = rate / max(1.0, root) if kind is StableAdamW else rate
+            expected = expected * (1 - slowed / 0.1 * DECAY) - slowed * first / (second.sqrt() + EPSILON)
+        ends.append(expected)
+    for step, rate in enumerate(rates):
+        for group in made.param_groups:
+            group["lr"] = rate
+        for number, weight in enumerate(weights):
+            weight.grad = gradients[step][number].clone()
+        made.step()
+    for weight, expected in zip(weights, ends, strict=True):
+        torch.testing.assert_close(weight.detach(), expected, atol=1e-6, rtol=1e-5)
+    assert clipped > 1
+
+
+def test_matrices_are_moved_as_by_torch() -> None:
+    torch.manual_seed(1)
+    ends = []
+    start = [torch.randn(6, 4), torch.randn(6, 4), torch.randn(4, 8)]
+    gradients = [[torch.randn_like(one) for one in start] for _ in range(3)]
+    for ours in (True, False):
+        weights = [torch.nn.Parameter(one.clone()) for one in start]
+        made: torch.optim.Optimizer
+        if ours:
+            groups = [{"params": weights, "orthogonal": True}]
+            made = Muon(groups, lr=0.1, betas=(0.9, 0.98), eps=1e-8, weight_decay=0.1)
+        else:
+            made = torch.optim.Muon(weights, lr=0.1, weight_decay=0.1, adjust_lr_fn="match_rms_adamw")
+        for step in gradients:
+            for weight, gradient in zip(weights, step, strict=True):
+                weight.grad = gradient.clone()
+            made.step()
+        ends.append(weights)
+    for left, right in zip(*ends, strict=True):
+        # Updates of 0.05, in bfloat16; the products of several matrices may round otherwise.
+        torch.testing.assert_close(left, right, atol=1e-3, rtol=0)
+
+
+def test_other_weights_are_moved_by_adamw() -> None:
+    torch.manual_seed(1)
+    start, gradients, ends = torch.randn(5), [torch.randn(5) for _ in range(3)], []
+    for kind in (Muon, torch.optim.AdamW):
+        weight, matrix = torch.nn.Parameter(start.clone()), torch.nn.Parameter(torch.eye(3))
+        groups: list[Any] = [{"params": [weight]}]
+        if kind is Muon:
+            groups.append({"params": [matrix], "orthogonal": True})
+        made = kind(groups, lr=0.1, betas=(0.9, 0.98), eps=1e-8, weight_decay=0.1)
+        for gradient in gradients:
+            weight.grad, matrix.grad = gradient.clone(), torch.ones(3, 3)
+            made.step()
+        ends.append(weight.detach())
+    torch.testing.assert_close(*ends)
+    assert len(made.param_groups) == 1
+
+
+def test_singular_values_become_about_one() -> None:
+    torch.manual_seed(1)
+    for shape in ((2, 30, 10), (2, 10, 30), (1, 8, 8)):
+        values = torch.linalg.svdvals(orthogonal(torch.randn(shape)).float())
+        assert values.min() > 0.3 and values.max() < 1.3
+
+
+@pytest.mark.parametrize(
+    ("steps", "rising", "top", "expected"),
+    [
+        (6, 2, 1, [1 / 2, 1, 4 / 5, 3 / 5, 2 / 5, 1 / 5]),  # pretraining: the peak at one step
+        (6, 2, 2, [1 / 2, 1, 1, 3 / 4, 2 / 4, 1 / 4]),  # fine-tuning: for one more step
+        (6, 2.5, 2.5, [1 / 2.5, 2 / 2.5, 1, 3 / 3.5, 2 / 3.5, 1 / 3.5]),
+        (4, 0, 0, [1, 3 / 4, 2 / 4, 1 / 4]),
+    ],
+)
+def test_a_rate_rises_and_falls(steps: int, rising: float, top: float, expected: list[float]) -> None:
+    found = [part / whole for part, whole in (triangle(step, steps, rising, top) for step in range(steps))]
+    assert found == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("steps", "rising", "falling", "last", "root", "expected"),
+    [
+        (8, 2, 4, 0.0, False, [1 / 2, 1, 1, 1, 1, 3 / 4, 2 / 4, 1 / 4]),
+        (6, 1, 4, 0.2, False, [1, 1, 1, 0.8, 0.6, 0.4]),
+        (6, 0, 4, 0.0, True, [1, 1, 1, 0.5, 1 - 0.5**0.5, 1 - 0.75**0.5]),
+        (6, 0, 4, 0.5, True, [1, 1, 1, 0.75, 1 - 0.5**1.5, 1 - 0.5 * 0.75**0.5]),
+        (4, 2, 0, 0.0, False, [1 / 2, 1, 1, 1]),
+    ],
+)
+def test_a_stable_rate_rises_stays_and_falls(
+    steps: int, rising: int, falling: int, last: float, root: bool, expected: list[float]
+) -> None:
+    found = [stable(step, steps, rising, falling, last, root) for step in range(steps)]
+    assert found == pytest.approx(expected)
+    assert stable(steps, steps, rising, 0, last, root) == 1  # without a fall
