@@ -47,7 +47,11 @@ def test_what_stands_in_the_text_is_no_mark(answer: str) -> None:
 def test_types_are_those_of_the_json_and_answers_are_made_plain() -> None:
     found = read_answer('{"Drug": ["a", "b"], "Disease": []}', "").items
     assert found == [("a", "Drug"), ("b", "Drug")]
-    assert read_answer('[{"entity": "a", "category": "Drug"}]', "").items == [("a", "Drug")]
+    for form in (
+        '[{"entity": "a", "category": "Drug"}]',
+        '{"entities": [{"mention": "a", "label": "Drug"}]}',
+    ):
+        assert read_answer(form, "").items == [("a", "Drug")]
     assert read_answer('[{"label": "a"}]', "").items == [("a", None)]
     assert [plain_answer(text) for text in (" **Yes**.", '"No!"', "(b)  c")] == ["yes", "no", "b) c"]
 

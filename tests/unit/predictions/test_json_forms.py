@@ -56,6 +56,9 @@ def test_spans_have_a_type_or_a_label_or_neither() -> None:
         [{"start": 1, "end": 1}], [{"text": "a", "end": 1}], [{"text": 1}], [{"text": "a", "type": 1}],
         [{"start": -1, "end": 1}], [{"start": 0, "end": 1, "type": 3}],
         [{"start": 0, "end": 1}, {"start": 2, "end": 1}],
+        [{"start": 4, "end": 7, "labels": [{"value": "A"}, {"value": "B"}]}],
+        [{"start": 4, "end": 7, "labels": []}], [{"start": 4, "end": 7, "type": None}],
+        [{"start": None, "end": None, "entity_group": "A"}], [{"start_char": 4, "text": "flu", "type": "A"}],
     ],
 )  # fmt: skip
 def test_other_spans_are_refused(value: Any) -> None:

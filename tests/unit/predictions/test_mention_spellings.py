@@ -20,6 +20,7 @@ from tests.unit.predictions import toy_datasets as toy
     "mention",
     [
         {"entity_group": "A", "score": 0.9, "word": "flu", "start": 4, "end": 7},  # transformers
+        {"entity": "A", "start": 4, "end": 7},  # transformers, without aggregation
         {"start": 4, "end": 7, "label": "A"},  # spaCy, to_json
         {"start": 1, "end": 2, "start_char": 4, "end_char": 7, "label_": "A"},  # spaCy, attributes of a Span
         {"text": "flu", "start_pos": 4, "end_pos": 7, "labels": [{"value": "A", "confidence": 0.9}]},  # Flair
@@ -30,21 +31,6 @@ from tests.unit.predictions import toy_datasets as toy
 )
 def test_each_library_s_mentions_are_read(mention: dict[str, Any]) -> None:
     assert spans_of([mention], "line 1") == [(4, 7, "A")]
-
-
-@pytest.mark.parametrize(
-    "mention",
-    [
-        {"start": 4, "end": 7, "labels": [{"value": "A"}, {"value": "B"}]},
-        {"start": 4, "end": 7, "labels": []},
-        {"start": 4, "end": 7, "type": None},
-        {"start": None, "end": None, "entity_group": "A"},
-        {"start_char": 4, "text": "flu", "type": "A"},
-    ],
-)
-def test_mentions_of_another_form_are_refused(mention: dict[str, Any]) -> None:
-    with pytest.raises(PubmillError, match="line 1: expected a list of mentions"):
-        spans_of([mention], "line 1")
 
 
 PIECES = st.lists(
@@ -76,22 +62,11 @@ def test_pieces_are_joined_as_by_transformers(pieces: list[tuple[str, bool]]) ->
         assert joined == [one for one in expected if one[2] != "O"]  # words between them show an O
 
 
-def output(key: str, kinds: dict[str, str], results: Path, **changes: Any) -> Any:
-    rows: Any = toy.examples("ner")
-    found = {
-        one.id: [{key: kinds[s["type"]], "start": s["start"], "end": s["end"]} for s in toy.spans(one)]
-        for one in rows
-    }
-    lines = [{"id": name, "entities": entities} for name, entities in found.items()]
-    return toy.score(results, "ner", lines, **changes)
-
-
-@pytest.mark.parametrize("key", ["entity_group", "entity", "label", "label_", "value", "type"])
-def test_types_are_mapped_whatever_their_key(key: str, tmp_path: Path) -> None:
+def test_other_types_are_refused_with_a_mapping_or_mapped(tmp_path: Path) -> None:
     toy.make(tmp_path, "ner")
-    kinds = {"Disease": "DISEASE", "Chemical": "Drug"}
+    content = toy.span_lines().replace("Disease", "DISEASE").replace("Chemical", "Drug")
     with pytest.raises(PubmillError) as refused:
-        output(key, kinds, tmp_path)
+        toy.score(tmp_path, "ner", content)
     for said in (
         "2 labels that the dataset lacks: DISEASE, Drug; it has Disease, Chemical",
         "; the file has DISEASE, Drug. ",
@@ -99,7 +74,7 @@ def test_types_are_mapped_whatever_their_key(key: str, tmp_path: Path) -> None:
         "in which null leaves a label out",
     ):
         assert said in str(refused.value)
-    found = output(key, kinds, tmp_path, mapping={"DISEASE": "Disease", "Drug": "Chemical"})
+    found = toy.score(tmp_path, "ner", content, mapping={"DISEASE": "Disease", "Drug": "Chemical"})
     assert found.metrics["entity_f1"] == 1.0
 
 
@@ -129,7 +104,8 @@ def test_an_empty_list_is_no_mention_but_not_beside_lists_of_labels(tmp_path: Pa
 @pytest.mark.parametrize("nothing", [None, ""])
 def test_a_type_that_is_mapped_to_nothing_is_left_out(nothing: str | None, tmp_path: Path) -> None:
     toy.make(tmp_path, "ner")
-    found = output("type", {"Disease": "Disease", "Chemical": "Drug"}, tmp_path, mapping={"Drug": nothing})
+    spans = toy.span_lines().replace("Chemical", "Drug")
+    found = toy.score(tmp_path, "ner", spans, mapping={"Drug": nothing})
     assert found.metrics["entity_precision"] == 1.0 > found.metrics["entity_recall"]
     drugs = found.counts["gold"] - found.counts["correct"]
     assert found.left_aside() == [f"left out, as the mapping says: Drug {drugs}"]

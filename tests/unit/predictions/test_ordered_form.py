@@ -9,36 +9,38 @@ import pytest
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import MultilabelExample, RegressionExample, SequenceExample, TokensExample
 from pubmill.predictions.ordered_form import order_of
-from pubmill.predictions.submission import read_submission
+from pubmill.predictions.submission import Submission, read_submission
 from pubmill.recipes.submissions import SubmissionRecipe
 
-TOKENS = [
-    TokensExample(id="a", document=None, words=["Flu", "came", "."], labels=["O"] * 3),
-    TokensExample(id="b", document=None, words=["No", "flu"], labels=["O"] * 2),
-]
 SEQUENCE = [SequenceExample(id=name, document=None, text=name, label="no") for name in "abc"]
-REGRESSION = [
-    RegressionExample(id=name, document=None, text=name, text_pair=name, score=1.0) for name in "ab"
-]
-MULTILABEL = [MultilabelExample(id=name, document=None, text=name, labels=[]) for name in "ab"]
 LABELS = {
     "tokens": ("Disease",), "sequence": ("maybe", "no", "yes"), "regression": (), "multilabel": ("b", "a"),
 }  # fmt: skip
 EXAMPLES: dict[str, list[Any]] = {
-    "tokens": TOKENS, "sequence": SEQUENCE, "regression": REGRESSION, "multilabel": MULTILABEL,
-}  # fmt: skip
+    "tokens": [
+        TokensExample(id="a", document=None, words=["Flu", "came", "."], labels=["O"] * 3),
+        TokensExample(id="b", document=None, words=["No", "flu"], labels=["O"] * 2),
+    ],
+    "sequence": SEQUENCE,
+    "regression": [RegressionExample(id=n, document=None, text=n, text_pair=n, score=1.0) for n in "ab"],
+    "multilabel": [MultilabelExample(id=name, document=None, text=name, labels=[]) for name in "ab"],
+}
 YES_NO_MAYBE = ["yes", "no", "maybe"]
 BEGIN, IN, OUT, PAD = [5.0, 0.0, 1.0], [0, 2, 1], [0.1, 0.2, 3.0], [-100.0] * 3  # scores of B, I and O
 
 
-def read(folder: Path, kind: Any, text: str, **changes: Any) -> list[Any]:
-    """Read predictions; return the value of each example, in order."""
+def submitted(folder: Path, kind: Any, text: str, **changes: Any) -> Submission:
     recipe = SubmissionRecipe(
         dataset="toy", kind=kind, access="public", split="test", metric="accuracy", labels=LABELS[kind],
         **{"order": "export", **changes},
     )  # fmt: skip
     (folder / "file").write_text(text)
-    lines = read_submission(folder / "file", recipe, EXAMPLES[kind]).lines
+    return read_submission(folder / "file", recipe, EXAMPLES[kind])
+
+
+def read(folder: Path, kind: Any, text: str, **changes: Any) -> list[Any]:
+    """Read predictions; return the value of each example, in order."""
+    lines = submitted(folder, kind, text, **changes).lines
     assert [line["id"] for line in lines] == [one.id for one in EXAMPLES[kind]]
     return [next(value for name, value in line.items() if name != "id") for line in lines]
 
@@ -106,8 +108,6 @@ def test_other_files_are_refused(tmp_path: Path, kind: str, text: str, message: 
     ("kind", "text"),
     [
         ("tokens", "B-Disease O O\nO B-Disease\n"),
-        ("tokens", json.dumps([["O"] * 3, ["O"] * 2])),
-        ("sequence", "yes\nno\nmaybe\n"),
         ("sequence", "index\tprediction\n0\tyes\n1\t1\n2\tmaybe\n"),
         ("sequence", json.dumps({"predictions": [[1, 2, 3]] * 3, "label_ids": [0, 0, 0]})),
     ],
@@ -133,10 +133,6 @@ def test_a_file_of_another_order_has_no_such_advice(tmp_path: Path, text: str) -
 
 
 def test_scores_are_said_to_be_read_and_the_order_is_that_of_ids(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text(json.dumps({"predictions": [[1, 2, 3]] * 3, "label_ids": [0, 0, 0]}))
-    recipe = SubmissionRecipe(
-        dataset="toy", kind="sequence", access="public", split="test", metric="accuracy",
-        labels=LABELS["sequence"], order="export",
-    )  # fmt: skip
-    assert read_submission(tmp_path / "file", recipe, SEQUENCE).reading.by_rule == {"scores": 3}
-    assert order_of(SEQUENCE) != order_of(SEQUENCE[::-1]) and order_of(SEQUENCE) == order_of(list(SEQUENCE))
+    text = json.dumps({"predictions": [[1, 2, 3]] * 3, "label_ids": [0, 0, 0]})
+    assert submitted(tmp_path, "sequence", text).reading.by_rule == {"scores": 3}
+    assert order_of(SEQUENCE) != order_of(SEQUENCE[::-1])

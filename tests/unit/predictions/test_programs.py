@@ -219,12 +219,6 @@ def test_predictions_of_other_systems_are_scored(tmp_path: Path) -> None:
         pubmill.score_predictions(path, "rel", tmp_path)
 
 
-def test_a_form_that_does_not_exist_is_reported_with_the_nearest() -> None:
-    said = run_verb("score", "x", "--dataset", "bc2gm", "--form", "tvs").stderr
-    assert "there is no form 'tvs'; the nearest: " in said
-    assert "--all-scorers" in run_verb("score", "--help").stdout
-
-
 GLOSSES = "glosses: {annotated: x, source: x, labels: {activates: x, none: x, LATER: x, EARLIER: x}}\n"
 
 
