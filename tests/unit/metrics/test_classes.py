@@ -35,22 +35,6 @@ def test_labels_equal_scikit_learn(pairs: list[tuple[str, str]], negative: str |
     )
 
 
-def test_a_negative_that_is_found_earns_nothing() -> None:
-    gold, predicted = ["no", "no", "no", "a", "b"], ["no", "no", "a", "a", "no"]
-    metrics, counts, _ = score_labels(gold, predicted, "no")
-    assert counts == {"gold": 2, "predicted": 2, "correct": 1, "examples": 5}
-    assert metrics["micro_f1"] == 0.5
-    assert metrics["accuracy"] == 0.6
-    assert "positive_f1" not in metrics
-    assert score_labels(gold, predicted, None)[0]["micro_f1"] == 0.6
-
-
-def test_f1_of_the_positive_of_two_labels() -> None:
-    metrics, *_ = score_labels(["0", "1", "1", "0"], ["1", "1", "0", "0"], "0")
-    assert metrics["positive_f1"] == metrics["micro_f1"] == 0.5
-    assert "positive_f1" not in score_labels(["0", "1"], ["0", "1"], None)[0]
-
-
 def test_nothing_positive_anywhere_has_no_micro_f1() -> None:
     metrics, counts, _ = score_labels(["no", "no"], ["no", "no"], "no")
     assert metrics == {"accuracy": 1.0, "macro_f1": 1.0}

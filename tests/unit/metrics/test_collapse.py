@@ -1,5 +1,6 @@
 """Collapsed runs: the same prediction for every example, although the gold answers differ."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -7,31 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pubmill.examples.kinds import (
-    Answer,
-    MentionsExample,
-    MultilabelExample,
-    RegressionExample,
-    SequenceExample,
-    SpanExample,
-    TokensExample,
-    WordSpan,
-)
+from pubmill.examples.kinds import MentionsExample, WordSpan
 from pubmill.examples.tagging import to_labels, to_mentions
 from pubmill.metrics.collapse import is_collapsed
+from tests.unit.metrics.toy_predictions import documents, labelled, pairs, questions, tokens
 
-ONE: dict[str, Any] = {
-    "tokens": TokensExample(id="1", document=None, words=["a"], labels=["O"]),
-    "label": SequenceExample(id="1", document=None, text="a", label="yes"),
-    "labels": MultilabelExample(id="1", document=None, text="a", labels=[]),
-    "score": RegressionExample(id="1", document=None, text="a", text_pair="b", score=0.0),
-}
-
-
-def examples(kind: str, gold: list[Any]) -> list[Any]:
-    if kind == "tokens":
-        return [replace(ONE[kind], words=["a"] * len(labels), labels=labels) for labels in gold]
-    return [replace(ONE[kind], **{kind: one}) for one in gold]
+EXAMPLES: dict[str, Callable[[list[Any]], list[Any]]] = {
+    "tokens": lambda gold: tokens(*gold), "label": labelled, "labels": lambda gold: documents(*gold),
+    "score": lambda gold: pairs(*gold),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -58,17 +43,11 @@ def examples(kind: str, gold: list[Any]) -> list[Any]:
 def test_equal_predictions_of_different_gold_are_a_collapse(
     kind: str, gold: list[Any], predicted: list[Any], expected: bool
 ) -> None:
-    assert is_collapsed(examples(kind, gold), predicted) is expected
+    assert is_collapsed(EXAMPLES[kind](gold), predicted) is expected
 
 
 def test_answers_are_compared_by_the_best_one() -> None:
-    asked = [
-        SpanExample(
-            id="1", document=None, question="?", context="of pain", answers=[Answer(text="pain", start=3)]
-        ),
-        SpanExample(id="2", document=None, question="?", context="of flu", answers=[], golds=["flu"]),
-    ]
-    none = [replace(one, answers=[], golds=[]) for one in asked]
+    asked, none = questions(["pain"], ["flu"]), questions([], [])
     empty, other = [("", 0.7)], [("", 0.9), ("pain", 0.1)]
     assert is_collapsed(asked, [empty, other]) and not is_collapsed(none, [empty, other])
     assert is_collapsed(none, [[("of", 1.0)]] * 2) and not is_collapsed(asked, [empty, [("flu", 0.5)]])
@@ -82,9 +61,9 @@ def test_one_label_of_any_scheme_at_all_words_is_a_collapse(label: str, lengths:
     predicted = [to_labels(to_mentions([label] * words), words, "bio") for words in lengths]
     gold = [["B-Y", *["O"] * (words - 1)] for words in lengths]
     gold[0], gold[1] = ["O"] * lengths[0], ["B-Z"] * lengths[1]
-    assert is_collapsed(examples("tokens", gold), predicted)
+    assert is_collapsed(tokens(*gold), predicted)
     other = [[*predicted[0][:-1], "B-W"], *predicted[1:]]
-    assert not is_collapsed(examples("tokens", gold), other)
+    assert not is_collapsed(tokens(*gold), other)
 
 
 def test_the_same_mentions_everywhere_are_a_collapse_unless_the_gold_has_them_too() -> None:

@@ -4,18 +4,16 @@ from typing import Any
 
 import pytest
 
-from pubmill.examples.kinds import Answer, MultilabelExample, SequenceExample, SpanExample, TokensExample
+from pubmill.examples.kinds import Answer, SpanExample
 from pubmill.metrics import gold_of, is_right, plain_prediction
 from pubmill.metrics.records import checked_predictions
-from tests.unit.metrics.toy_predictions import EXAMPLES, KINDS
+from tests.unit.metrics.toy_predictions import EXAMPLES, KINDS, documents, labelled, tokens
 
 
 def test_labels_must_all_be_right() -> None:
-    words = TokensExample(id="1", document=None, words=["a", "b"], labels=["B", "O"])
+    [words], [text], [labels] = tokens("B O"), labelled("x"), documents("xy")
     assert is_right(words, ["B", "O"]) and not is_right(words, ["B", "I"])
-    text = SequenceExample(id="1", document=None, text="a", label="x")
     assert is_right(text, "x") and not is_right(text, "y")
-    labels = MultilabelExample(id="1", document=None, text="a", labels=["x", "y"])
     assert is_right(labels, ["x", "y"]) and not is_right(labels, ["x"])
 
 
@@ -29,14 +27,9 @@ def test_the_first_answer_may_be_any_of_the_gold() -> None:
     assert not is_right(question, ["x", "Gene"])
 
 
-GOLD = {kind: (examples, key) for kind, (examples, _, key) in KINDS.items()} | {
-    "tokens": (EXAMPLES, "labels")
-}
-
-
-@pytest.mark.parametrize("kind", GOLD)
+@pytest.mark.parametrize("kind", KINDS)
 def test_gold_that_is_read_as_a_prediction_is_right(kind: str) -> None:
-    examples, key = GOLD[kind]
+    examples, _, key = KINDS[kind]
     rows: list[dict[str, Any]] = [{"id": one.id, key: gold_of(one)} for one in examples]
     for row in rows if kind == "span" else ():
         row[key] = [{"text": text, "probability": 1.0} for text in row[key]]

@@ -1,53 +1,17 @@
 """Dev scores: what chooses weights, by hand and against the metrics of records."""
 
 import math
-from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import (
-    MultilabelExample,
-    RegressionExample,
-    SequenceExample,
-    SpanExample,
-    TokensExample,
-)
 from pubmill.metrics import METRICS, SCORERS, dev_score
 from tests.unit.metrics.test_contributions import made_up
+from tests.unit.metrics.toy_predictions import documents, labelled, pairs, questions, tokens
 
 CHOOSING = [(name, kind) for name, one in METRICS.items() if one.chooses for kind in one.kinds]
-
-
-def tokens(*sentences: str) -> list[TokensExample]:
-    rows = [sentence.split() for sentence in sentences]
-    return [TokensExample(id=str(n), document=None, words=row, labels=row) for n, row in enumerate(rows)]
-
-
-def labelled(labels: Sequence[str]) -> list[SequenceExample]:
-    return [
-        SequenceExample(id=str(n), document=None, text="a", label=label) for n, label in enumerate(labels)
-    ]
-
-
-def documents(*labels: list[str]) -> list[MultilabelExample]:
-    return [MultilabelExample(id=str(n), document=None, text="a", labels=one) for n, one in enumerate(labels)]
-
-
-def pairs(*scores: float) -> list[RegressionExample]:
-    return [
-        RegressionExample(id=str(n), document=None, text="a", text_pair="b", score=score)
-        for n, score in enumerate(scores)
-    ]
-
-
-def questions(*golds: list[str]) -> list[SpanExample]:
-    return [
-        SpanExample(id=str(n), document=None, question="?", context="", answers=[], golds=one)
-        for n, one in enumerate(golds)
-    ]
 
 
 def ranked(*texts: str) -> list[tuple[str, float]]:

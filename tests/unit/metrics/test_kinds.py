@@ -11,62 +11,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import pearsonr
 
-from pubmill.examples.kinds import (
-    Answer,
-    Entity,
-    MentionsExample,
-    MultilabelExample,
-    RegressionExample,
-    RelationsExample,
-    SequenceExample,
-    SpanExample,
-    TokensExample,
-    WordSpan,
-)
 from pubmill.examples.tagging import PredictedLabels
 from pubmill.metrics import METRICS, SCORERS, dev_score, metrics_of, registry
 from pubmill.metrics.classes import pearson, score_correlation
 from pubmill.specs.dataset_specs import TASKS
+from tests.unit.metrics.toy_predictions import KINDS, RELATIONS, documents, labelled, pairs, tokens
 
 NUMBER = st.floats(-100, 100).map(lambda value: round(value, 3))
-GOLD: dict[str, list[Any]] = {
-    "tokens": [
-        TokensExample(
-            id="1", document=None, words=["a", "b"], labels=["B-OUT", "O"], layers={"outcomes": [1, 0]}
-        )
-    ],
-    "sequence": [SequenceExample(id=name, document=None, text="a", label=name) for name in ("0", "1")],
-    "multilabel": [MultilabelExample(id="1", document=None, text="a", labels=["x"])],
-    "regression": [
-        RegressionExample(id=str(n), document=None, text="a", text_pair="b", score=float(n)) for n in (1, 2)
-    ],
-    "relations": [
-        RelationsExample(
-            id="1",
-            document=None,
-            text="a b",
-            entities=[Entity(start=0, end=1, type="C", id="x"), Entity(start=2, end=3, type="C", id="y")],
-            pairs=[["x", "y"]],
-            relations=[["x", "y", "r", "No"]],
-        )
-    ],
-    "mentions": [
-        MentionsExample(
-            id="1", document=None, words=["a", "b"], mentions=[WordSpan(0, 1, "x"), WordSpan(0, 2, "x")]
-        )
-    ],
-    "span": [
-        SpanExample(id="1", document=None, question="?", context="a", answers=[Answer(text="a", start=0)])
-    ],
+GOLD: dict[str, list[Any]] = {kind: examples for kind, (examples, *_) in KINDS.items()} | {
+    "tokens": [replace(tokens("B-OUT O")[0], layers={"outcomes": [1, 0]})],
+    "sequence": labelled("01"),
+    "multilabel": documents("x"),
+    "relations": [replace(RELATIONS[0], relations=[["x", "y", "r", "No"]])],
 }
 PREDICTED: dict[str, list[Any]] = {
     "tokens": [PredictedLabels(["B-OUT", "O"], [["B-OUT", "X"], ["O"]])],
     "sequence": ["0", "1"],
     "multilabel": [["x"]],
-    "regression": [0.5, 3.0],
-    "span": [[("a", 1.0)]],
+    "regression": [0.5, 3.0, 5.5],
+    "span": [[("pain", 1.0)]],
     "relations": [[["y", "x", "r", "No"]]],
-    "mentions": [[[0, 1, "x"], [0, 2, "x"]]],
+    "mentions": [[[0, 2, "x"]]],
 }
 
 
@@ -91,28 +56,17 @@ def test_a_metric_is_registered_once() -> None:
         registry.register(METRICS["entity_f1"])
 
 
-def test_a_registered_metric_is_in_every_record_of_its_kind(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Registration is all it takes: the specs accept its name and the scorer computes it."""
-    monkeypatch.setattr("pubmill.metrics.registry.METRICS", METRICS.copy())
-    registry.register(
-        replace(METRICS["accuracy"], name="error", function=lambda totals: totals["examples"] - 2)
-    )
-    assert SCORERS["sequence"](GOLD["sequence"], PREDICTED["sequence"], "0").metrics["error"] == 0.0
-    assert "error" in registry.dev_scores("sequence", "inference")
-
-
 @given(st.lists(st.tuples(NUMBER, NUMBER), min_size=2, max_size=20))
-def test_pearson_equals_scipy(pairs: list[tuple[float, float]]) -> None:
-    gold, predicted = ([pair[side] for pair in pairs] for side in (0, 1))
-    examples = [replace(GOLD["regression"][0], id=str(n), score=score) for n, score in enumerate(gold)]
+def test_pearson_equals_scipy(scores: list[tuple[float, float]]) -> None:
+    gold, predicted = ([pair[side] for pair in scores] for side in (0, 1))
     metrics, *_ = score_correlation(gold, predicted)
     if len(set(gold)) > 1 and len(set(predicted)) > 1:
         expected = float(pearsonr(gold, predicted).statistic)
         assert metrics == pytest.approx({"pearson": expected}, abs=1e-6)
-        assert dev_score("pearson", "regression", examples, predicted, None) == metrics["pearson"]
+        assert dev_score("pearson", "regression", pairs(*gold), predicted, None) == metrics["pearson"]
     else:
         assert metrics == ({"pearson": 0.0} if len(set(gold)) > 1 else {})
-        assert dev_score("pearson", "regression", examples, predicted, None) == 0.0
+        assert dev_score("pearson", "regression", pairs(*gold), predicted, None) == 0.0
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from pubmill.examples.kinds import MultilabelExample, SequenceExample, TokensExample
 from pubmill.metrics import SCORERS, metrics_of
 from pubmill.metrics.registry import NO_PREDICTION
 from pubmill.metrics.scorers import PUBLISHED_SCORERS, USED, score_by_all
+from tests.unit.metrics.toy_predictions import documents, labelled, tokens
 
 
 def test_names_are_unique_and_every_registered_metric_is_a_scorer() -> None:
@@ -30,20 +30,15 @@ def scores(
     return {one.scorer.name: one.score for one in score_by_all(kind, task, gold, predicted, negative)}
 
 
-def sentences(*labels: str) -> list[TokensExample]:
-    words = [one.split() for one in labels]
-    return [TokensExample(id=str(n), document=None, words=one, labels=one) for n, one in enumerate(words)]
-
-
 def test_scorers_are_restricted_to_their_tasks() -> None:
-    ner, pico = (scores("tokens", task, sentences("B O"), [["B", "O"]]) for task in ("ner", "pico"))
+    ner, pico = (scores("tokens", task, tokens("B O"), [["B", "O"]]) for task in ("ner", "pico"))
     assert pico.keys() - ner.keys() == {"word_macro_f1", "layers_macro_f1"}
     assert "subtoken_f1" in ner.keys() - pico.keys() and pico["layers_macro_f1"] is None
 
 
 def test_mentions_are_counted_with_and_without_their_types() -> None:
     """3 of 7 and 5 mentions are equal without types, 2 with them."""
-    gold = sentences("B-X I-X O B-Y O B-Y O B-Y", "B-X B-X B-Y", "O O")
+    gold = tokens("B-X I-X O B-Y O B-Y O B-Y", "B-X B-X B-Y", "O O")
     predicted = ["B-X O O B-X O I-Y O B-Y", "B-X I-X O", "O O"]
     found = scores("tokens", "ner", gold, [one.split() for one in predicted])
     assert found["entity_f1"] == pytest.approx(2 * 2 / (7 + 5))
@@ -63,11 +58,7 @@ def test_mentions_are_counted_with_and_without_their_types() -> None:
 def test_averages_of_relations_with_and_without_the_negative_label(
     gold: str, predicted: str, negative: str | None, macro: float | None, weighted: float
 ) -> None:
-    examples = [
-        SequenceExample(id=str(number), document=None, text="t", label=label)
-        for number, label in enumerate(gold.split())
-    ]
-    found = scores("sequence", "relation", examples, predicted.split(), negative)
+    found = scores("sequence", "relation", labelled(gold.split()), predicted.split(), negative)
     assert found["macro_f1_positive"] == (None if macro is None else pytest.approx(macro))
     assert found["weighted_f1"] == pytest.approx(weighted)
 
@@ -83,10 +74,6 @@ def test_averages_of_relations_with_and_without_the_negative_label(
 def test_documents_without_a_gold_label_are_left_out(
     gold: list[str], predicted: list[str], whole: float | None, labelled: float | None
 ) -> None:
-    examples = [
-        MultilabelExample(id=str(number), document=None, text="t", labels=list(labels))
-        for number, labels in enumerate(gold)
-    ]
-    found = scores("multilabel", "classification", examples, [list(labels) for labels in predicted])
+    found = scores("multilabel", "classification", documents(*gold), [list(labels) for labels in predicted])
     assert found["example_f1"] == (None if whole is None else pytest.approx(whole))
     assert found["example_f1_labelled"] == labelled
