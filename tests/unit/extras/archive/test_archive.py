@@ -12,9 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from pubmill.cli.app import APP
 from pubmill.cli.studies import target_of_study
 from pubmill.errors import PubmillError
 from pubmill.extras.archive.archive_stages import Archive
@@ -23,6 +21,7 @@ from pubmill.extras.archive.verification import ArchivedStudy, verify
 from pubmill.hardware import provenance
 from pubmill.storage.files import read_json
 from tests.unit.extras.archive import toy_study as toy
+from tests.unit.programs import run_verb
 from tests.world.part import CANARY
 
 RUN = "results/toy/runs/toy/bert/{}/standard/final/seed-1"
@@ -171,13 +170,6 @@ def test_changed_specs_are_differences_at_the_same_commit_and_notes_at_another(
     assert "verified by dddd" in study.notes[1]
 
 
-def run(path: Path) -> tuple[int, str]:
-    done = CliRunner().invoke(APP, ["verify", str(path)])
-    error = done.exception
-    assert error is None or isinstance(error, SystemExit | PubmillError), error
-    return done.exit_code, done.output + (str(error) if isinstance(error, PubmillError) else "")
-
-
 def test_the_command_names_what_differs(made: Path, members: dict[str, bytes], tmp_path: Path) -> None:
     name = f"{RUN.format('words')}.json"
     record = json.loads(members[name])
@@ -190,7 +182,7 @@ def test_the_command_names_what_differs(made: Path, members: dict[str, bytes], t
 
 def test_the_command_ends_with_1_if_something_differs(made: Path) -> None:
     """The toy's specs are not those of this pubmill, and the same commit packed it."""
-    code, output = run(archive(made))
+    code, output, _ = run_verb("verify", archive(made))
     assert code == 1 and "different: specs/" in output and output.endswith(" differences\n")
 
 

@@ -36,6 +36,7 @@ from pubmill.recipes.submissions import Budget, Price, SuppliedRecipe
 from pubmill.storage.files import read_jsonl_gz
 from tests.chat_stub import ChatStub, Fault, serving
 from tests.unit.predictions import toy_datasets
+from tests.unit.programs import run_program
 from tests.waiting import wait_until
 
 TASKS = {
@@ -171,20 +172,18 @@ def test_answers_of_earlier_calls_count_in_the_budget(tmp_path: Path) -> None:
 
 
 def test_a_job_that_has_spent_its_budget_keeps_its_answers_and_goes_on_with_a_larger_one(
-    tmp_path: Path, root: Path
+    tmp_path: Path,
 ) -> None:
-    folder = toy_datasets.make(tmp_path, "doc")
-    recipe, output = as_json(as_values(recipe_for("doc"))), tmp_path / "answers/doc.jsonl"
+    output = tmp_path / "answers/doc.jsonl"
+    words = ["--dataset", toy_datasets.make(tmp_path, "doc"), "--output", output, "--at-once", 1]
+    words += ["--recipe", as_json(as_values(recipe_for("doc")))]
     with serving(ChatStub(lambda prompt: "none")) as stub:
-        command = [
-            sys.executable, "pubmill/extras/ask/programs/ask.py", "--recipe", recipe,
-            "--at-once", "1", "--server", stub.url, "--dataset", str(folder), "--output", str(output),
-            "--budget",
-        ]  # fmt: skip
-        first = subprocess.run([*command, '{"requests": 5}'], cwd=root, capture_output=True, text=True)
-        assert first.returncode == 1 and not output.exists()
-        assert "the budget is spent: 5 answers, 50 and 5 tokens; 7 examples are not asked" in first.stderr
-        subprocess.run([*command, '{"requests": 12}'], cwd=root, check=True)
+        words += ["--server", stub.url, "--budget"]
+        spent = "the budget is spent: 5 answers, 50 and 5 tokens; 7 examples are not asked"
+        with pytest.raises(SystemExit, match=spent):
+            run_program("ask", *words, '{"requests": 5}')
+        assert not output.exists()
+        run_program("ask", *words, '{"requests": 12}')
     assert len(output.read_text().splitlines()) == 12 and set(stub.asked.values()) == {1}
 
 

@@ -105,11 +105,6 @@ def test_a_refusal_is_not_asked_again(status: int, hint: str, monkeypatch: pytes
     assert (said, waited) == (whole, [])
 
 
-def test_an_answer_is_returned_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chat_server, "_session", lambda: Session(Answered(answer("yes"))))
-    assert ChatServer(url=URL).answer({}) == answer("yes")
-
-
 @pytest.mark.parametrize("key", [None, "secret"])
 def test_a_request_is_sent_with_the_key_to_that_address_only(
     key: str | None, monkeypatch: pytest.MonkeyPatch

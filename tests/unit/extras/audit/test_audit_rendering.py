@@ -77,18 +77,6 @@ def test_one_number_by_the_command() -> None:
     assert lines[0] == "87.56: unreachable under the stated protocol"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("87,56", "--n", "140"), "'87,56' is not a printed score; expected digits, such as 87.56"),
-        (("87.56", "--n", "0"), "--n and --runs must be at least 1, found 0 and 1"),
-    ],
-)
-def test_a_wrong_argument_is_one_message(arguments: tuple[str, ...], message: str) -> None:
-    made = run_verb("audit", "--value", *arguments, "--metric", "accuracy")
-    assert made.returncode != 0 and made.stderr.strip() == f"pubmill: error: {message}"
-
-
 def test_a_metric_that_does_not_exist_is_reported_with_the_nearest() -> None:
     said = run_verb("audit", "--value", "9", "--metric", "f2", "--n", "3").stderr
     assert "there is no metric 'f2'; the nearest: f1" in said

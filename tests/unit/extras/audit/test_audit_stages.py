@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pubmill.extras.audit.audit_recipes import AuditRecipe, ScoreCounts
-from pubmill.extras.audit.audit_stages import OF_OTHERS, AuditStage, score_counts
+from pubmill.extras.audit.audit_stages import AuditStage, score_counts
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from pubmill.stages import checked_graph
@@ -61,11 +61,6 @@ def test_the_audit_belongs_to_comparable_studies_with_tables_of_results(specs: S
         assert graph.report.recipe().sections == ("audit",) * bool(count)
 
 
-def test_counts_are_positive() -> None:
-    with pytest.raises(ValueError, match="a share needs counts of at least 1"):
-        ScoreCounts(kind="share", sizes=(0,))
-
-
 @pytest.fixture(scope="module")
 def recipe(specs: Specs) -> AuditRecipe:
     return (
@@ -89,44 +84,6 @@ def test_runs_are_those_that_the_protocol_states(recipe: AuditRecipe) -> None:
 
 def test_facts_of_a_text_are_not_audited(recipe: AuditRecipe) -> None:
     assert "gu2020/table05" in recipe.facts and "lewis2020/section3" not in recipe.facts
-
-
-def test_columns_have_what_they_are_computed_from(recipe: AuditRecipe) -> None:
-    tables = {table.name: {one.key: one for one in table.columns} for table in recipe.tables}
-    tools = tables["tinn2021/table10"]
-    assert (tools["scispacy-bc5cdr"].runs, tools["scispacy-bc5cdr"].by) == (1, "")
-    assert (tools["scispacy-max"].combines, tools["scispacy-max"].by, tools["scispacy-max"].why) == (
-        ("scispacy-jnlpba", "scispacy-bc5cdr"), "best", "",
-    )  # fmt: skip
-    assert (tools["pubmedbert-base"].runs, tools["pubmedbert-base"].why) == (None, "")
-    drop = tables["tinn2021/table07"]["drop"]
-    assert (drop.by, len(drop.combines), drop.why) == ("drop", 4, "")
-    others = [
-        one for found in tables.values() for one in found.values() if not one.model and not one.combines
-    ]
-    assert others and {one.why for one in others} == {OF_OTHERS}
-
-
-def test_rows_have_the_counts_of_all_their_folds_or_why_not(recipe: AuditRecipe) -> None:
-    tables = {table.name: {one.key: one for one in table.rows} for table in recipe.tables}
-    rows = tables["lewis2020/table02"]
-    gad = [ScoreCounts(kind="f1", sizes=(280,), wrong=wrong) for wrong in (253, 252)]
-    assert (rows["gad"].scores, rows["gad"].why, rows["gad"].part) == (tuple(gad), "", "f1")
-    assert (rows["hoc@blue"].scores, rows["hoc@blue"].part) == ((), "")
-    assert rows["hoc@blue"].why.startswith("the program of the paper opens the dev split")
-    assert rows["i2b2-2012"].why.startswith("the spec of i2b2-2012 has no number of mentions")
-
-
-def test_cells_have_their_protocol_and_their_origin(recipe: AuditRecipe) -> None:
-    tables = {table.name: table for table in recipe.tables}
-    second = tables["tinn2021/table02"]
-    assert (second.number, second.protocol) == (2, "blurb")
-    assert set(second.protocols.values()) == {"tinn2021"} and len(second.protocols) == 4
-    copied = tables["alrowili2021/table02"].copied
-    assert len(copied) == 31 and copied["roberta-base/bc5-chem"] == "gu2020 Table 6"
-    assert not tables["gu2020/table06"].copied and not tables["gu2020/table06"].protocols
-    [delta] = tables["tinn2021/table06"].differences
-    assert (delta.key, delta.metric, delta.published) == ("delta", "difference", "blurb")
 
 
 @pytest.mark.parametrize(

@@ -83,16 +83,6 @@ def test_a_card_maps_answers_of_its_own_files_only(tmp_path: Path) -> None:
         read_entry(made, SPEC)
 
 
-def test_a_card_has_at_most_50_000_bytes(tmp_path: Path) -> None:
-    made = submission(tmp_path)
-    text = (made / "card.yaml").read_text()
-    (made / "card.yaml").write_text(text + "#" * (50_000 - len(text)))
-    assert read_entry(made, SPEC).card.label == "one"
-    (made / "card.yaml").write_text(text + "#" * (50_001 - len(text)))
-    with pytest.raises(PubmillError, match=r"card\.yaml: larger than 50,000 bytes$"):
-        read_entry(made, SPEC)
-
-
 def test_of_two_with_one_label_the_first_is_read_and_the_other_named(tmp_path: Path) -> None:
     for name in ("b", "a"):
         submission(tmp_path, name, label="Same")
