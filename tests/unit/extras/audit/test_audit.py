@@ -14,7 +14,7 @@ from pubmill.extras.audit.audit_recipes import (
     ScoreCounts,
     StatedRuns,
 )
-from pubmill.extras.audit.audit_stages import AuditStage, graph_of_all_tables
+from pubmill.extras.audit.audit_stages import AuditStage
 from pubmill.extras.audit.value_audit import (
     FACT,
     PARTS_NOT_PRINTED,
@@ -25,15 +25,17 @@ from pubmill.extras.audit.value_audit import (
     audit,
 )
 from pubmill.recipes.tables import Composite
+from pubmill.stages import Graph
+from tests.conftest import ROOT
 
-SPECS = Path(__file__).parents[4] / "specs"
+SPECS = ROOT / "specs"
 UNREACHABLE = ["73.69", "74.22", "74.44", "75.20", "76.41", "78.51", "87.20", "87.56"]
 """BioASQ of gu2020: no k/1400."""
 
 
 @pytest.fixture(scope="module")
-def papers() -> Audit:
-    return audit(graph_of_all_tables(SPECS).stage(AuditStage).recipe_of(None), SPECS)
+def papers(full_graph: Graph) -> Audit:
+    return audit(full_graph.stage(AuditStage).recipe_of(None), SPECS)
 
 
 def test_every_published_value_has_one_verdict(papers: Audit) -> None:

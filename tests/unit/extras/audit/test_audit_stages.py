@@ -1,21 +1,12 @@
 """The counts that published values are audited by, and when the audit belongs to a study."""
 
-from pathlib import Path
-
 import pytest
 
 from pubmill.extras.audit.audit_recipes import AuditRecipe, ScoreCounts
 from pubmill.extras.audit.audit_stages import AuditStage, score_counts
-from pubmill.specs import Specs, load
-from pubmill.specs.study import Study
-from pubmill.stages import checked_graph
-
-SPECS = Path(__file__).parents[4] / "specs"
-
-
-@pytest.fixture(scope="module")
-def specs() -> Specs:
-    return load(SPECS, "full")
+from pubmill.specs import Specs
+from pubmill.stages import Graph
+from tests.unit.toy_studies import GraphOf
 
 
 @pytest.mark.parametrize(
@@ -40,34 +31,37 @@ def specs() -> Specs:
         ),
     ],
 )
-def test_counts_of_a_score(specs: Specs, dataset: str, metric: str, counts: ScoreCounts | str) -> None:
-    assert score_counts(specs.datasets[dataset], metric, specs.protocols["blurb"]) == counts
+def test_counts_of_a_score(full_specs: Specs, dataset: str, metric: str, counts: ScoreCounts | str) -> None:
+    assert score_counts(full_specs.datasets[dataset], metric, full_specs.protocols["blurb"]) == counts
 
 
-def test_a_score_without_a_test_has_a_reason(specs: Specs) -> None:
-    found = score_counts(specs.datasets["hoc@blue"], "example_f1", specs.protocols["lewis2020"])
+def test_a_score_without_a_test_has_a_reason(full_specs: Specs) -> None:
+    found = score_counts(full_specs.datasets["hoc@blue"], "example_f1", full_specs.protocols["lewis2020"])
     assert isinstance(found, str) and "over documents" in found
-    assert score_counts(specs.datasets["biosses"], "rare", specs.protocols["blurb"]) == "no test for rare"
+    assert (
+        score_counts(full_specs.datasets["biosses"], "rare", full_specs.protocols["blurb"])
+        == "no test for rare"
+    )
 
 
-def test_the_audit_belongs_to_comparable_studies_with_tables_of_results(specs: Specs) -> None:
-    for scale, table, count in (("full", "table06", 2), ("full", "table03", 0), ("demo", "table06", 0)):
-        study = Study(study="x", title="", scale=scale, tables=(f"gu2020/{table}",))
-        graph = checked_graph(study, specs if scale == "full" else load(SPECS, scale))
-        page = "results/full/pages/audit" if scale == "full" else "results/demo/pages/audit"
-        made = [path for path in graph.scope.everything() if path.startswith(page)]
-        assert len(made) == count
+def test_the_audit_belongs_to_comparable_studies_with_tables_of_results(
+    full_specs: Specs, demo_specs: Specs, graph_of: GraphOf
+) -> None:
+    for specs, table, count in (
+        (full_specs, "table06", 2),
+        (full_specs, "table03", 0),
+        (demo_specs, "table06", 0),
+    ):
+        graph = graph_of(specs, tables=(f"gu2020/{table}",))
+        page = graph.paths.at("pages/audit")
+        assert len([path for path in graph.scope.everything() if path.startswith(page)]) == count
         assert (f"{page}.json" in graph.report.inputs()) is bool(count)
         assert graph.report.recipe().sections == ("audit",) * bool(count)
 
 
 @pytest.fixture(scope="module")
-def recipe(specs: Specs) -> AuditRecipe:
-    return (
-        checked_graph(Study(study="x", title="", scale="full", tables=()), specs)
-        .stage(AuditStage)
-        .recipe_of(None)
-    )
+def recipe(full_graph: Graph) -> AuditRecipe:
+    return full_graph.stage(AuditStage).recipe_of(None)
 
 
 def test_runs_are_those_that_the_protocol_states(recipe: AuditRecipe) -> None:
@@ -97,18 +91,18 @@ def test_facts_of_a_text_are_not_audited(recipe: AuditRecipe) -> None:
     ],
 )
 def test_wrong_predictions_are_bounded_by_the_examples(
-    specs: Specs, kind: str, expected: dict[str, int], counts: tuple[tuple[int, ...], int] | None
+    full_specs: Specs, kind: str, expected: dict[str, int], counts: tuple[tuple[int, ...], int] | None
 ) -> None:
     """With one positive label, every other example may be wrong; with several, every example; with any number
     of labels each, every label of every document."""
     changes = {"kind": kind, "expect": {"test": expected}, "negative": None if kind == "multilabel" else "no"}
-    data = specs.datasets["gad@blurb"].model_copy(update=changes)
-    found = score_counts(data, "micro_f1", specs.protocols["blurb"])
+    data = full_specs.datasets["gad@blurb"].model_copy(update=changes)
+    found = score_counts(data, "micro_f1", full_specs.protocols["blurb"])
     known = (found.sizes, found.wrong) if isinstance(found, ScoreCounts) else None
     assert known == counts
 
 
-def test_without_counts_of_the_scored_split_a_score_has_none(specs: Specs) -> None:
-    data = specs.datasets["bioasq-yesno"].model_copy(update={"expect": {"train": {"examples": 5}}})
-    found = score_counts(data, "accuracy", specs.protocols["blurb"])
+def test_without_counts_of_the_scored_split_a_score_has_none(full_specs: Specs) -> None:
+    data = full_specs.datasets["bioasq-yesno"].model_copy(update={"expect": {"train": {"examples": 5}}})
+    found = score_counts(data, "accuracy", full_specs.protocols["blurb"])
     assert found == "the spec of bioasq-yesno has no number of examples of the scored split"
