@@ -1,6 +1,6 @@
 """Prompt a language model with the test examples of a converted dataset, after worked examples of its
-training split, and record its answers with the settings, the server's statements about itself, and the
-numbers of tokens and of cut answers. Answers may be asked for as JSON of a schema (`response_format`)."""
+training split, and record its answers with the settings and the numbers of tokens and of cut answers. Answers
+may be asked for as JSON of a schema (`response_format`)."""
 
 import json
 import math
@@ -19,7 +19,7 @@ from pubmill.examples.prompts import Wording, prompt_of, published_template, rig
 from pubmill.examples.tagging import to_mentions
 from pubmill.extras.ask.ask_recipes import Asking, AskRecipe
 from pubmill.extras.ask.asked_answers import ask_all, read_answers, request_digest
-from pubmill.extras.ask.chat_server import ChatServer, Fact
+from pubmill.extras.ask.chat_server import ChatServer
 from pubmill.metrics import gold_of
 from pubmill.metrics.records import PREDICTION_FORMS
 from pubmill.predictions.free_answers import counts_of
@@ -39,7 +39,6 @@ class AskedRecord:
 
     - `server`: host and port; `hosted`: whether the server may belong to a third party.
     - `template`: the prompt; `words`: the texts for its places other than the input.
-    - `served`: facts that a private server states about its engine, at the last call.
     - `at_once`, `licence`: as in `ask_dataset`.
     - `models`, `fingerprints`: model name and system fingerprint in the answers -> number of answers.
     - `prompt_tokens`, `answer_tokens`: as the server counts them.
@@ -63,7 +62,6 @@ class AskedRecord:
     models: dict[str, int]
     fingerprints: dict[str, int]
     at_once: int
-    served: dict[str, Fact]
     licence: str | None = None
     price: str | None = None
     probability: float | None = None
@@ -109,7 +107,6 @@ def ask_dataset(
     digests = ((name, request_digest(one), one) for name, one in requests.items())
     lines = ({"custom_id": name, "request": digest, "body": one} for name, digest, one in digests)
     write_jsonl_gz(requests_file, lines)
-    served = server.facts()
     left = ask_all(requests, server, store, at_once, budget)
     bodies = [row["response"]["body"] for row in read_answers(store, requests).values()]
     read, written, cut = counts_of(bodies).values()
@@ -129,7 +126,6 @@ def ask_dataset(
         models=_counted(bodies, "model"),
         fingerprints=_counted(bodies, "system_fingerprint"),
         at_once=at_once,
-        served=served,
         licence=licence,
         price=price.in_words(read, written) if price else None,
         probability=fmean(probabilities) if probabilities else None,

@@ -262,7 +262,7 @@ def test_credentialed_text_is_sent_to_no_hosted_server_without_a_licence(
         server, _ = server_at(stub)
         monkeypatch.setattr(ChatServer, "is_hosted", True)
         record, left = ask_dataset(*given, server=server, at_once=4, licence="agreement 17")
-    assert (left, record.hosted, record.licence, record.served) == (0, True, "agreement 17", {})
+    assert (left, record.hosted, record.licence) == (0, True, "agreement 17")
 
 
 ASK = """

@@ -26,18 +26,11 @@ class Answered:
 
 
 class Session:
-    """Returns or raises what a test gives, each time; `pages`: what it gives for addresses."""
+    """Returns or raises what a test gives, each time."""
 
-    def __init__(self, what: Any, pages: dict[str, Any] | None = None) -> None:
-        self.what, self.pages = what, pages or {}
+    def __init__(self, what: Any) -> None:
+        self.what = what
         self.options: dict[str, Any] = {}
-
-    def get(self, url: str, **options: Any) -> Any:
-        self.options = options
-        found = self.pages.get(url, Answered({}, 404))
-        if isinstance(found, Exception):
-            raise found
-        return found
 
     def post(self, *_: Any, **options: Any) -> Any:
         self.options = options
@@ -118,35 +111,6 @@ def test_a_request_is_sent_with_the_key_to_that_address_only(
     ChatServer(url=URL).answer({"model": "m"})
     assert session.options["headers"] == ({"Authorization": "Bearer secret"} if key else {})
     assert session.options["allow_redirects"] is False and session.options["json"] == {"model": "m"}
-
-
-HOST = "http://localhost:8000"
-
-
-def facts(monkeypatch: pytest.MonkeyPatch, pages: dict[str, Any], url: str = URL) -> dict[str, Any]:
-    session = Session(None, pages)
-    monkeypatch.setattr(chat_server, "_session", lambda: session)
-    found = ChatServer(url=url).facts()
-    assert session.options.get("allow_redirects", False) is False
-    return found
-
-
-def test_a_server_of_one_s_own_states_facts_of_a_few_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    long = {"quantization": "q" * 201, "dtype": "d" * 200, "version": ["1"], "path": "/home/x"}
-    pages = {
-        f"{HOST}/version": Answered({"version": "1.2", "total_slots": None}),
-        f"{HOST}/get_server_info": requests.ConnectionError(),
-        f"{HOST}/props": Answered(long | {"total_slots": 4}),
-    }
-    assert facts(monkeypatch, pages) == {"version": "1.2", "dtype": "d" * 200, "total_slots": 4}
-    pages = {f"{HOST}/version": Answered({"version": "1.2"}, 500), f"{HOST}/props": Answered(["version"])}
-    assert facts(monkeypatch, pages) == {}
-    assert facts(monkeypatch, {f"{HOST}/version": Answered(ValueError())}) == {}
-
-
-def test_a_hosted_server_is_not_asked_for_facts(monkeypatch: pytest.MonkeyPatch) -> None:
-    pages = {"https://api.example.org/version": Answered({"version": "1.2"})}
-    assert facts(monkeypatch, pages, "https://api.example.org/v1") == {}
 
 
 @pytest.mark.parametrize(
