@@ -22,7 +22,7 @@ from tests.unit.programs import run_program
 
 PREDICTIONS = [{"id": "test-000002", "labels": ["B", "I", "O"]}, {"id": "test-000001", "labels": ["B", "O"]}]
 NAMED = {"model": "tiny", "dataset": "toy", "protocol": "blurb", "setting": "standard", "scale": "demo"}
-VERSIONS = {"convert": [1, 1], "finetune": 1, "metric": 2}
+VERSIONS: dict[str, int | list[int]] = {"convert": [1, 1], "finetune": 1, "metric": 2}
 RECIPE = ScoringRecipe(**NAMED, seed=3, split="test", kind="tokens", metric="entity_f1", versions=VERSIONS)
 
 

@@ -100,13 +100,21 @@ def test_a_damaged_archive_is_refused(files: dict[str, str], message: str, tmp_p
         score_submission(tmp_path / "ner.zip", toy.recipe(tmp_path, "ner"), tmp_path)
 
 
-def test_documents_without_any_prediction_are_refused(tmp_path: Path) -> None:
+def test_documents_with_other_predictions_or_none_are_refused(tmp_path: Path) -> None:
     toy.make(tmp_path, "rel")
     made = toy.bioc("rel", tmp_path)
     for document in made["documents"]:
         document["passages"][0]["relations"] = []
     with pytest.raises(PubmillError, match="are these the inputs"):
         toy.score(tmp_path, "rel", json.dumps(made))
+    made = toy.bioc("rel", tmp_path)
+    [passage] = made["documents"][0]["passages"]
+    passage["relations"] *= 2
+    with pytest.raises(PubmillError, match="document 1: expected one relation .* 1000.T1, found 2"):
+        toy.score(tmp_path, "rel", json.dumps(made))
+    toy.make(tmp_path, "sim")
+    with pytest.raises(PubmillError, match="needs predictions of kind regression"):
+        toy.score(tmp_path, "sim", json.dumps(made))
 
 
 def test_hallmarks_of_sentences_are_those_of_their_document(tmp_path: Path) -> None:

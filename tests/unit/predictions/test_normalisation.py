@@ -1,19 +1,15 @@
 """Single values of rows as predictions of pubmill's own form."""
 
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.formats.documents import FileRelation, InputDocument
 from pubmill.predictions.alignment import FURTHEST, place_words
-from pubmill.predictions.document_forms import rows_of
 from pubmill.predictions.predictions import Normaliser, is_constant
 from pubmill.predictions.rows import PredictedSpan, PredictionRow
 from pubmill.recipes.submissions import SubmissionRecipe
-from tests.unit.predictions import toy_datasets as toy
 
 
 def normaliser(kind: str, labels: tuple[str, ...] = ("a", "b"), **changes: Any) -> Normaliser:
@@ -119,26 +115,6 @@ def test_predictions_are_constant_by_their_meaning() -> None:
     assert is_constant([{"id": "1", "labels": ["x"]}, {"id": "2", "labels": ["x"]}])
     assert not is_constant([{"id": "1", "score": 1.0}, {"id": "2", "score": 2.0}])
     assert is_constant([{"id": "1", "label": "a", "subword_labels": [1]}, {"id": "2", "label": "a"}])
-
-
-def document(name: str, types: tuple[str, ...]) -> InputDocument:
-    relations = [FileRelation(type=one, arguments=(), source=None) for one in types]
-    return InputDocument(where=f"f: {name}", id=name, passages=[], relations=relations)
-
-
-def test_a_pair_of_mentions_has_one_relation_or_the_negative_one(tmp_path: Path) -> None:
-    examples = toy.examples("rel")[:2]
-    some = normaliser("sequence", negative="none")
-    rows = rows_of([document("1", ("a",)), document("2", ())], examples, some)
-    assert [(one.where, one.id, one.key, one.value) for one in rows] == [
-        ("f: 1", "1", "label", "a"), ("f: 2", "2", "label", "none"),
-    ]  # fmt: skip
-    for relations, negative in ((("a", "b"), "none"), ((), None)):
-        found = normaliser("sequence", negative=negative)
-        with pytest.raises(PubmillError, match=f"f: 2: expected one relation .* found {len(relations)}"):
-            rows_of([document("1", ("a",)), document("2", relations)], examples, found)
-    with pytest.raises(PubmillError, match="f: 1: .*needs predictions of kind regression"):
-        rows_of([document("1", ("a",))], toy.examples("sim"), normaliser("regression"))
 
 
 def test_mentions_that_nest_stay_and_lists_are_whole() -> None:

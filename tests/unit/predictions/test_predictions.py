@@ -9,9 +9,7 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.predictions import submission
-from pubmill.predictions.alignment import align, place_words
 from pubmill.predictions.mapped_labels import UNMAPPED
-from pubmill.predictions.rows import PredictedSpan
 from pubmill.predictions.scores import score_submission
 from pubmill.predictions.supplied import supply
 from pubmill.recipes.submissions import SuppliedRecipe, System
@@ -137,18 +135,6 @@ def test_a_mention_across_sentences_is_lost(tmp_path: Path) -> None:
     found = toy.score(tmp_path, "ner", toy.pubtator().replace("\n\n", f"\n{added}{shorter}\n", 1))
     lost = [(one.span.end, one.why) for one in found.submission.reading.lost]
     assert lost == [(len(first), "overlaps another mention"), (end, "crosses sentences of the dataset")]
-
-
-def test_words_are_placed_and_overlapping_spans_keep_the_first_and_longest() -> None:
-    assert place_words("a  flu-like\nfever", ["a", "flu", "-", "like", "fever"]) == [
-        (0, 1), (3, 6), (6, 7), (7, 11), (12, 17),
-    ]  # fmt: skip
-    assert place_words("one two", ["one", "three", "two"]) == [(0, 3), None, (4, 7)]
-    places = place_words("a b c", ["a", "b", "c"])
-    spans = [PredictedSpan(*one) for one in ((2, 5, "Y"), (0, 3, "X"), (0, 1, "Z"), (0, 3, "X"))]
-    mentions, lost = align(spans, places, "here")
-    assert mentions == [(0, 2, "X")] and [one.span.type for one in lost] == ["Z", "Y"]
-    assert {one.why for one in lost} == {"overlaps another mention"}
 
 
 def test_answers_that_cannot_be_read_are_refused_instead_of_scored(tmp_path: Path) -> None:

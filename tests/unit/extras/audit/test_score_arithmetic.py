@@ -50,11 +50,6 @@ def test_the_other_ways_to_print_a_score() -> None:
             "76.41",
             "at least 31 runs on the same 140 items, or with the same runs on 142",
         ),
-        (
-            reading("share", 140, runs=10),
-            "75.20",
-            "7 runs on the same 140 items, or with the same runs on 148",
-        ),
         (reading("f1", 27), "85.0", "at least 2 runs on the same 27 gold items, or with the same runs on 23"),
         (
             reading("reciprocal_rank", 2, runs=3, over="max"),
