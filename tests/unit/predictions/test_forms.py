@@ -1,4 +1,4 @@
-"""Every form of predictions gives the same scores; what is damaged or of no form is refused."""
+"""Forms of predictions: every one gives the same scores; what is damaged or of no form is refused."""
 
 import gzip
 import json
@@ -13,11 +13,12 @@ from pubmill.convert.hoc import HALLMARKS
 from pubmill.errors import PubmillError
 from pubmill.formats import text_files
 from pubmill.formats.document_files import annotated_documents
-from pubmill.predictions import forms
+from pubmill.predictions import conll_form, forms, tsv_form
 from pubmill.predictions.alignment import FURTHEST
 from pubmill.predictions.document_forms import text_of
 from pubmill.predictions.forms import form_of, read_text
 from pubmill.predictions.scores import score_submission
+from pubmill.predictions.tsv_form import GOLD
 from tests.unit.predictions import toy_datasets as toy
 
 Content = Callable[[Path], str | bytes]
@@ -228,3 +229,133 @@ def test_each_passage_stands_at_its_offset(name: str, tmp_path: Path) -> None:
     path.write_text(json.dumps({"source": "", "date": "", "key": "", "infons": {}, "documents": documents}))
     [found] = annotated_documents(path, "bioc-json")
     assert (found.id, text_of(found)) == ("1", text)
+
+
+TEXT = "-DOCSTART- O\n\n# id = s1\nflu\tNN\tB-D\n\nold\tO\nflu\tI-D\n###MEDLINE:7\nno\tO"
+
+
+def test_sentences_have_their_place_and_id() -> None:
+    rows = list(conll_form.read(TEXT.split("\n"), "f"))
+    assert [(one.where, one.id, one.words, one.value) for one in rows] == [
+        ("f:4", "s1", ["flu"], ["B-D"]), ("f:6", None, ["old", "flu"], ["O", "I-D"]),
+        ("f:9", None, ["no"], ["O"]),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("# id = a\n# id = b\nflu O", "f:2: no sentence follows the id before this one"),
+        ("flu O\n\n#id=a", "f: no sentence follows the last id; is the file complete"),
+        ("flu O\nflu", "f:2: expected a word and its label"),
+        ("\tB-D\nflu O", "f:1: expected a word and its label"),
+        ("flu\t", "f:1: expected a label of IOB"),
+        ("flu\tno label", "f:1: expected a label of IOB"),
+    ],
+)
+def test_damaged_columns_are_refused(text: str, message: str) -> None:
+    with pytest.raises(PubmillError, match=message):
+        list(conll_form.read(text.split("\n"), "f"))
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        ("B-X I-X O B-X", "B-X I-X O B-X"), ("S-X O B-X E-X", "B-X O B-X I-X"),
+        ("W-X B-X M-X E-X", "B-X B-X I-X I-X"), ("U L", "B B"), ("I-X I-X O E-X", "B-X I-X O B-X"),
+    ],
+)  # fmt: skip
+def test_every_scheme_becomes_bio(labels: str, expected: str) -> None:
+    assert conll_form.as_bio(labels.split()) == expected.split()
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (["id\ttext\tlabel", "7\tsome\tyes"], [("f:2", "7", "yes", ("some",))]),
+        (["Label \t Text", "yes\tsome"], [("f:2", None, "yes", ("some",))]),
+        (["id\ty_pred", "7\tyes"], [("f:2", "7", "yes", ())]),
+        (["0\ta\tyes", "1\tb\tno"], [("f:1", None, "yes", ("a",)), ("f:2", None, "no", ("b",))]),
+        (["0\tyes", "1\tno"], [("f:1", "0", "yes", ()), ("f:2", "1", "no", ())]),
+        (["1\ta\tyes", "0\tb\tno"], [("f:1", "1", "yes", ("a",)), ("f:2", "0", "no", ("b",))]),
+        (["a1\tyes", "", "a2\tno"], [("f:1", "a1", "yes", ()), ("f:3", "a2", "no", ())]),
+        (["sent1\tprediction\tpair_id\tsent2", "a\t3\t5\tb"], [("f:2", "5", "3", ("a", "b"))]),
+    ],
+)
+def test_columns(lines: list[str], expected: list[tuple[str, str | None, str, tuple[str, ...]]]) -> None:
+    rows = list(tsv_form.read(lines, "f"))
+    assert [(one.where, one.id, one.value, one.texts) for one in rows] == expected
+    assert {one.key for one in rows} == {"prediction"}
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["a\tb", "c"], "f:2: expected 2 columns, found 1"),
+        (["a\tb", "c\td\te"], "f:2: expected 2 columns, found 3"),
+        (["a"], "f:1: expected 2 columns, found 1"),
+        (["", ""], "f: no lines"),
+        (["id\tindex\tlabel"], r"f:1: .* at most one of ids \(id, index, pair_id\)"),
+        (["id\ttext"], "f:1: .* columns of predictions: none"),
+        (["id\tlabel\tscore"], "f:1: .* columns of predictions: label, score"),
+        (["id\tlabel\ttarget"], "f:1: the column target holds gold labels"),
+        (["a\tyes", "b\t?"], "f:2: no prediction, only the"),
+    ],
+)
+def test_other_tables_are_refused(lines: list[str], message: str) -> None:
+    with pytest.raises(PubmillError, match=message):
+        list(tsv_form.read(lines, "f"))
+
+
+def test_flags_of_sentences_are_labels_of_documents() -> None:
+    def flags(*set_flags: int) -> str:
+        return ",".join(f"{number}_{int(number in set_flags)}" for number in range(10))
+
+    first, second = tsv_form.read(
+        [f"5_s0\tA.\t{flags(2)}", f"5_s1\tB.\t{flags(0, 2)}", f"6_s0\tC.\t{flags()}"], "f"
+    )
+    names = list(HALLMARKS)
+    assert (first.where, first.id, first.value) == ("f:1", "5", sorted([names[0], names[2]]))
+    assert (first.texts, second.texts) == (("A. B.",), ("C.",))
+    assert (second.where, second.id, second.key, second.value) == ("f:3", "6", "labels", [])
+    [bare] = tsv_form.read([f"5_s0\t{flags(9)}"], "f")
+    assert bare.texts == () and bare.value == [names[9]]
+    for lines in ([f"s0\t{flags()}"], [f"5_s1\t{flags()}"], [f"5_s0\t{flags()}", f"5_s0\t{flags()}"]):
+        with pytest.raises(PubmillError, match="f:1: "):
+            list(tsv_form.read(lines, "f"))
+    with pytest.raises(PubmillError, match="f:2: expected a flag for each of 10 hallmarks"):
+        list(tsv_form.read(["text\tlabel", f"A.\t{flags()}"], "f"))
+
+
+def test_csv_has_headings_and_quoted_cells(tmp_path: Path) -> None:
+    toy.make(tmp_path, "rel")
+    rows: Any = toy.examples("rel")
+    content = "id,sentence,prediction\n" + "".join(f'{one.id},"{one.text}",{one.label}\n' for one in rows)
+    found = toy.score(tmp_path, "rel", content)
+    assert (found.submission.form, found.metrics["micro_f1"]) == ("csv", 1.0)
+    answers = "id,response\n" + "".join(f'{one.id},"- {one.label}\n"\n' for one in rows)
+    said = toy.score(tmp_path, "rel", answers, mapping={label: label for label in toy.LABELS})
+    assert (said.metrics["micro_f1"], said.submission.reading.by_rule["bullets"]) == (1.0, 12)
+    for wrong, message in (
+        (content.removesuffix("\n"), "does not end with a line end"),
+        (content.replace("prediction", "gold"), "the column gold holds gold labels"),
+        (content + '1,"a\n', ":1[45]: not valid CSV"),
+        (content + "1\n", ":14: expected 3 columns, found 1"),
+    ):
+        with pytest.raises(PubmillError, match=message):
+            toy.score(tmp_path, "rel", wrong)
+    with pytest.raises(PubmillError, match=":1: unknown headings 1000.T1, activates in the first line"):
+        toy.score(tmp_path, "rel", "1000.T1,activates\n", form="csv")
+
+
+@pytest.mark.parametrize("comma", [",", "\t"])
+def test_other_headings_are_named_beside_those_that_are_read(comma: str, tmp_path: Path) -> None:
+    toy.make(tmp_path, "rel")
+    content = "".join(f"{comma.join(row)}\n" for row in (["id", "guess"], ["1000.T1", "none"]))
+    unknown = r":1: unknown headings guess in the first line; expected an id"
+    with pytest.raises(PubmillError, match=unknown) as no:
+        toy.score(tmp_path, "rel", content)
+    assert not any(name in str(no.value) for name in {*GOLD} - {"expected"})
+    assert "such as id,prediction" in str(no.value)
+    with pytest.raises(PubmillError, match=":1: unknown headings docid in the first line"):
+        toy.score(tmp_path, "rel", "docid,pred\n1000.T1,none\n")

@@ -1,12 +1,14 @@
-"""Tests of a difference and their power: by hand, by other implementations, and by simulation."""
+"""Tests of a difference, their power, and the rule of verdicts in words."""
 
 import math
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from pubmill.recipes.tables import Equivalence, Margin
 from pubmill.statistics.equivalence import (
     Uncertainty,
     combined,
@@ -16,6 +18,7 @@ from pubmill.statistics.equivalence import (
     seeds_needed,
     uncertainty,
 )
+from pubmill.statistics.verdict_models import rule_in_words
 
 REPETITIONS = 20_000
 
@@ -98,3 +101,28 @@ def test_the_minimal_detectable_difference_inverts_the_power_of_the_normal_test(
     critical = normal.ppf(0.975)
     power = float(normal.cdf(difference - critical) + normal.cdf(-difference - critical))
     assert minimal_detectable(Uncertainty(2.0, 1e7), 0.05, power) == pytest.approx(2 * difference, rel=1e-4)
+
+
+def rule(**margins: Margin) -> Equivalence:
+    return Equivalence(alpha=0.05, power=0.8, margins=margins, runs={})
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [(1, "0.5 for R0 (why)"), (4, "0.5 for R0, r1, r2, r3 (why)"), (5, "0.5 for most (why)")],
+)
+def test_a_margin_names_its_rows_if_they_are_few(number: int, shown: str) -> None:
+    made = rule(**{f"r{i}": Margin(points=0.5, why="why") for i in range(number)})
+    assert rule_in_words(made, "mean", {"r0": "R0"}).endswith(f"Margins in points: {shown}.")
+
+
+def test_the_margin_of_most_rows_comes_first() -> None:
+    one, other = Margin(points=2, why="small"), Margin(points=1, why="large")
+    text = rule_in_words(rule(a=one, b=other, c=other), "mean", {})
+    assert text.endswith("Margins in points: 1 for b, c (large); 2 for a (small).")
+
+
+@pytest.mark.parametrize(("aggregate", "stands"), [("mean", False), ("median", True)])
+def test_the_rule_has_its_alpha_and_power_and_what_medians_need(aggregate: Any, stands: bool) -> None:
+    text = rule_in_words(rule(), aggregate, {})
+    assert "(alpha 0.05)" in text and "power 0.8" in text and ("of medians" in text) == stands

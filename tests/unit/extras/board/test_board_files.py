@@ -1,11 +1,17 @@
-"""What a board and its submissions are refused for, before any prediction is read."""
+"""What a board and its submissions are refused for, how they are shown, and predictions without ids."""
 
+import gzip
+import hashlib
+import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
+from boards.published import Published
+from boards.published import submission as published
 from pubmill.errors import PubmillError
 from pubmill.extras.board.board_files import (
     BoardSpec,
@@ -19,6 +25,9 @@ from pubmill.extras.board.board_files import (
     write_board,
     write_history,
 )
+from pubmill.extras.board.board_pages import shown_prediction, shown_text
+from tests.unit.metrics.toy_predictions import MENTIONS, RELATIONS
+from tests.unit.predictions import toy_datasets as toy
 
 SPEC = BoardSpec(title="A board", datasets=("bc2gm", "biosses"))
 SYSTEM = {"name": "group/one", "version": "1", "url": "https://example.org", "local": True}
@@ -138,3 +147,85 @@ def test_a_new_board_keeps_the_files_that_are_there(tmp_path: Path) -> None:
     assert (folder / "submissions").is_dir()
     with pytest.raises(PubmillError, match=r"board\.yaml exists; its datasets are changed there"):
         write_board(folder, ["bc2gm"])
+
+
+TEXTS = {
+    "ner": "Case 1 : flu fever after old aspirin tablets , not cured .",
+    "rel": "drug1 and gene1 in: In 1 assays drug1 changed gene1 levels.",
+    "doc": "Abstract 1. More.",
+    "sim": "One 1. Two 1.",
+    "qa": "What 1? It is gene1 here.",
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_an_input_is_shown_on_one_line(name: str) -> None:
+    assert shown_text(toy.examples(name)[0]) == TEXTS[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "predicted", "shown"),
+    [("ner", ["O"] * 3 + ["B-Disease", "I-Disease"] + ["O"] * 2 + ["B-Chemical"] + ["O"] * 4,
+      "Disease: flu fever; Chemical: aspirin"),
+     ("ner", ["O", "O", "O", "B"] + ["O"] * 8, "flu"), ("ner", ["O"] * 12, "no mention"),
+     ("qa", ["gene1", "gene2"], "gene1"), ("rel", "blocks", "blocks"), ("sim", 1.5, "1.5"),
+     ("doc", ["one", "two"], "one, two"), ("doc", [], "no label")],
+)  # fmt: skip
+def test_a_prediction_is_shown_as_text(name: str, predicted: Any, shown: str) -> None:
+    assert shown_prediction(toy.examples(name)[0], predicted) == shown
+
+
+def test_relations_and_nested_mentions_are_shown_as_text() -> None:
+    [document], [sentence] = RELATIONS, MENTIONS
+    assert (shown_text(document), shown_text(sentence)) == ("ab", "a b")
+    said = [["x", "y", "r", "Novel"], ["x", "y", "s"]]
+    assert shown_prediction(document, said) == "r, Novel: x and y; s: x and y"
+    assert shown_prediction(document, []) == "no relation"
+    assert shown_prediction(sentence, [[0, 1, "x"], [0, 2, "y"]]) == "x: a; y: a b"
+    assert shown_prediction(sentence, []) == "no mention"
+
+
+FILE = "No O\nasthma B\n. O\n\nAcute B\npain I\nwas O\nseen O\nNo O\nasthma B\n. O\n"
+
+
+def read(folder: Path, text: str, *sentences: str, field: str = "") -> list[dict[str, object]]:
+    """Read a file of predictions for a dataset with these test sentences."""
+    data = folder / "results/datasets/made/test.jsonl.gz"
+    data.parent.mkdir(parents=True)
+    lines = [json.dumps({"id": f"test-{n}", "words": one.split()}) for n, one in enumerate(sentences, 1)]
+    data.write_bytes(gzip.compress("\n".join(lines).encode()))
+    file = folder / "predictions.txt"
+    file.write_text(text)
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    one = Published("made", "a", "A", "a", "1", file.as_uri(), digest, field)
+    return published(one, folder / "results", None)
+
+
+def test_sentences_are_found_in_another_order_and_without_their_full_stop(tmp_path: Path) -> None:
+    assert read(tmp_path, FILE, "Acute pain was seen .", "No asthma .") == [
+        {"id": "test-1", "labels": ["B", "I", "O", "O", "O"]},
+        {"id": "test-2", "labels": ["O", "B", "O"]},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"), [(FILE + "No O\nasthma O\n. O\n", "has 2"), ("No O\npain B\n. O\n", "has 0")]
+)
+def test_a_sentence_with_two_predictions_or_none_is_named(tmp_path: Path, text: str, found: str) -> None:
+    with pytest.raises(PubmillError, match=f"test-1: the file {found} predictions"):
+        read(tmp_path, text, "No asthma .")
+
+
+def test_answers_are_taken_by_id_and_gold_is_left(tmp_path: Path) -> None:
+    text = json.dumps({name: {"mine": "yes", "gold": "no"} for name in ("test-1", "test-2")})
+    assert read(tmp_path, text, "Is it ?", field="mine") == [{"id": "test-1", "label": "yes"}]
+
+
+def test_other_bytes_than_the_pinned_ones_are_refused(tmp_path: Path) -> None:
+    one = Published("made", "a", "A", "a", "1", (tmp_path / "p").as_uri(), "0" * 64)
+    (tmp_path / "p").write_text(FILE)
+    data = tmp_path / "datasets/made/test.jsonl.gz"
+    data.parent.mkdir(parents=True)
+    data.write_bytes(gzip.compress(b'{"id": "test-1", "words": ["No"]}\n'))
+    with pytest.raises(PubmillError, match="sha256"):
+        published(one, tmp_path, None)
