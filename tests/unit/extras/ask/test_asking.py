@@ -263,13 +263,13 @@ def test_credentialed_text_is_sent_to_no_hosted_server_without_a_licence(
 
 
 ASK = """
+import json
 import sys
 from pathlib import Path
 from pubmill.extras.ask.asked_answers import ask_all
 from pubmill.recipes.submissions import Budget
 from pubmill.extras.ask.chat_server import ChatServer
-from tests.unit.extras.ask.test_asking import REQUESTS
-ask_all(REQUESTS, ChatServer(url=sys.argv[1]), Path(sys.argv[2]), 1, Budget())
+ask_all(json.loads(sys.argv[3]), ChatServer(url=sys.argv[1]), Path(sys.argv[2]), 1, Budget())
 """
 
 
@@ -281,7 +281,7 @@ def test_a_killed_command_continues_without_asking_twice(tmp_path: Path, root: P
         return "yes"
 
     with serving(ChatStub(slow)) as stub:
-        command = [sys.executable, "-c", ASK, stub.url, str(path)]
+        command = [sys.executable, "-c", ASK, stub.url, str(path), json.dumps(REQUESTS)]
         first = subprocess.Popen(command, cwd=root)
         wait_until(lambda: path.is_file() and path.read_bytes().count(b"\n") >= 3, 60, "three answers")
         first.send_signal(signal.SIGKILL)

@@ -16,7 +16,6 @@ from pubmill.extras.audit.audit_recipes import (
     ScoreCounts,
     StatedRuns,
 )
-from pubmill.extras.audit.audit_stages import AuditStage
 from pubmill.extras.audit.value_audit import (
     AUDIT_RENDERERS,
     FACT,
@@ -30,11 +29,10 @@ from pubmill.extras.audit.value_audit import (
 from pubmill.recipes.tables import Composite
 from pubmill.report.rendering import to_json
 from pubmill.report.study_report import read_report, render
-from pubmill.stages import Graph
 from pubmill.tables.cells import read_as
 from tests.conftest import ROOT
 from tests.unit import toy_tables as made_up
-from tests.unit.programs import run_verb
+from tests.unit.programs import Ended, run_verb
 from tests.unit.report.toy_reports import HOSTILE, put, put_table, recipe
 
 SPECS = ROOT / "specs"
@@ -43,8 +41,15 @@ UNREACHABLE = ["73.69", "74.22", "74.44", "75.20", "76.41", "78.51", "87.20", "8
 
 
 @pytest.fixture(scope="module")
-def papers(full_graph: Graph) -> Audit:
-    return audit(full_graph.stage(AuditStage).recipe_of(None), SPECS)
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Ended]:
+    """The results of the command for one table, and how it ended."""
+    results = tmp_path_factory.mktemp("results")
+    return results, run_verb("audit", "gu2020/table06", "--results", results)
+
+
+@pytest.fixture(scope="module")
+def papers(made: tuple[Path, Ended]) -> Audit:
+    return read_as(Audit, made[0] / "pages/audit.json")
 
 
 def test_every_published_value_has_one_verdict(papers: Audit) -> None:
@@ -343,11 +348,11 @@ def test_the_report_of_a_comparable_study_has_the_verdicts_on_its_tables(tmp_pat
     assert "shin2020" not in page and "gu2020 Tables 6, 7" not in page
 
 
-def test_the_page_by_the_command_names_its_files(tmp_path: Path) -> None:
-    made = run_verb("audit", "gu2020/table06", "--results", tmp_path)
-    pages = [tmp_path / f"pages/audit.{form}" for form in ("json", "html")]
-    assert made.stdout.splitlines()[-2:] == list(map(str, pages)) and all(map(Path.is_file, pages))
-    head, line, *_ = made.stdout.splitlines()
+def test_the_page_by_the_command_names_its_files(made: tuple[Path, Ended]) -> None:
+    results, ended = made
+    head, line, *_, first, second = ended.stdout.splitlines()
+    assert [Path(first), Path(second)] == [results / f"pages/audit.{form}" for form in ("json", "html")]
+    assert (results / "pages/audit.html").is_file()
     assert head.split() == ["paper", "reachable", "unreachable", "untestable"] and line.startswith("gu2020")
     assert "no table of results of a paper 'gu2020/table60'" in run_verb("audit", "gu2020/table60").stderr
 
