@@ -30,6 +30,7 @@ def by_id(name: str) -> dict[str, Any]:
 
 CASES: dict[str, tuple[str, str, Content]] = {
     "BIO": ("ner", "conll", lambda results: toy.conll()),
+    "IOE2": ("ner", "conll", lambda results: toy.conll(toy.ioe)),
     "IOBES with ids": ("ner", "conll", lambda results: toy.conll(toy.iobes, ids=True)),
     "blanks": ("ner", "conll", lambda results: toy.conll().replace("\t", " NN ")),
     "other sentence ends": ("ner", "conll", lambda results: toy.conll().replace(",\tO\n", ",\tO\n\n")),

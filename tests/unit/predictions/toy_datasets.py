@@ -90,6 +90,14 @@ def conll(scheme: Callable[[list[str]], list[str]] = list, ids: bool = False) ->
     return text
 
 
+def ioe(labels: list[str]) -> list[str]:
+    """Return BIO labels as IOE2: E ends each mention."""
+    made = ["O"] * len(labels)
+    for start, end, kind in to_mentions(labels):
+        made[start:end] = [f"I-{kind}"] * (end - start - 1) + [f"E-{kind}"]
+    return made
+
+
 def iobes(labels: list[str]) -> list[str]:
     """Return BIO labels as IOBES."""
     bioul = to_labels(to_mentions(labels), len(labels), "bioul")
