@@ -10,19 +10,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pubmill.examples.kinds import Example
-from pubmill.metrics.answers import answer_counts, score_answers
-from pubmill.metrics.classes import (
-    correlation_counts,
-    label_counts,
-    label_set_counts,
-    score_correlation,
-    score_label_sets,
-    score_labels,
-)
-from pubmill.metrics.contributions import Measure, Scored, Totals, units_of
-from pubmill.metrics.entities import score_spans, score_tokens, token_counts
+from pubmill.metrics.answers import score_answers
+from pubmill.metrics.classes import score_correlation, score_label_sets, score_labels
+from pubmill.metrics.contributions import Scored, units_of
+from pubmill.metrics.entities import score_spans, score_tokens
 from pubmill.metrics.registry import METRICS, Metric, dev_scores, metrics_of
-from pubmill.metrics.relation_sets import relation_counts, score_relations
+from pubmill.metrics.relation_sets import score_relations
 
 __all__ = ["METRICS", "Metric", "dev_scores", "metrics_of"]
 
@@ -43,21 +36,6 @@ SCORERS: dict[str, Callable[[Sequence[Any], Sequence[Any], str | None], Scored]]
     "mentions": lambda examples, predicted, _: score_spans(examples, predicted, units_of(examples).numbers),
 }
 """Kind of examples -> function `(examples, predictions, negative)` that computes all its metrics."""
-COUNTERS: dict[str, Measure] = {
-    "tokens": token_counts,
-    "sequence": label_counts,
-    "multilabel": label_set_counts,
-    "regression": correlation_counts,
-    "span": answer_counts,
-    "relations": relation_counts,
-    "mentions": dict,
-}
-"""Kind of examples -> function that returns its counts from totals."""
-
-
-def counts_of(kind: str, totals: Totals) -> dict[str, int]:
-    """Return the counts of a record from the totals of its contributions."""
-    return {name: int(value) for name, value in COUNTERS[kind](totals).items()}
 
 
 def dev_score(

@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pubmill.examples.kinds import SpanExample
-from pubmill.metrics.contributions import Array, Function, Scored, Totals, scored, units_of
-from pubmill.metrics.registry import Metric, measure_of, quotient, register
+from pubmill.metrics.contributions import Function, Scored, units_of
+from pubmill.metrics.registry import COUNTERS, Metric, quotient, register, scored, totals_named
 
 Ranked = Sequence[tuple[str, float]]
 """Answers and their probabilities, best first; the answer "" means that the context has none."""
@@ -53,22 +53,15 @@ def score_answers(examples: Sequence[SpanExample], predicted: Sequence[Ranked]) 
     the same `group` are one question. If one context has no answer, another may have it, so "" is not an
     answer to such a question.
 
-    SQuAD (the script of 2.0, which differs from that of 1.1 only for questions without an answer and for
-    answers that consist of articles and punctuation), for the most probable answer from any context, after
-    lower-casing and removal of ASCII punctuation, articles and redundant white space:
-    - `exact_match`: the share of questions whose answer equals a gold one.
-    - `f1`: the mean over questions of the highest word F1 with a gold answer; without one, only "" is right.
-    - `best_f1`: the same if "" is predicted where it is more probable than the best other answer by more than
-      a threshold, the best one for these questions (`find_best_thresh` of the script).
+    SQuAD's (the script of 2.0, which differs from that of 1.1 only for questions without an answer and for
+    answers that consist of articles and punctuation) are of the most probable answer from any context, after
+    lower-casing and removal of ASCII punctuation, articles and redundant white space. `f1` takes the gold
+    answer with the highest; without one, only "" is right. `best_f1` predicts "" where it is more probable
+    than the best other answer by more than the best threshold (`find_best_thresh` of the script).
 
-    BioASQ (its EvaluationMeasures since the third year), for the first five answers that BioBERT's programs
-    submit (`submitted_answers`), each compared as a whole with every synonym, ignoring case:
-    - `strict_accuracy`: the share of questions whose first answer is correct.
-    - `lenient_accuracy`: the share of questions with a correct answer among the five.
-    - `mrr`: the mean of 1 / rank of the first correct answer, or 0 if there is none.
-
-    List questions: the means over questions of the precision, recall and F1 of each list (`list_scores`), of
-    the answers above a threshold (`submitted_list`).
+    BioASQ's (its EvaluationMeasures since the third year) are of the first five answers that BioBERT's
+    programs submit (`submitted_answers`), each compared as a whole with every synonym, ignoring case; of list
+    questions, the means of `list_scores` of the answers above a threshold (`submitted_list`).
 
     BioASQ's measures are not defined, and not reported, if any question has no gold answer.
 
@@ -88,13 +81,7 @@ def score_answers(examples: Sequence[SpanExample], predicted: Sequence[Ranked]) 
             columns[name][numbers[0]] = value
     for numbers, best in zip(questions.values(), _best_f1(thresholds), strict=True):
         columns["best_f1"][numbers[0]] = best
-    units = units_of(examples).numbers
-    return scored(columns, measure_of("span"), answer_counts, units)
-
-
-def answer_counts(totals: Totals) -> dict[str, Array]:
-    """Return the counts of questions in the totals."""
-    return {name: totals[name] for name in COUNTS}
+    return scored("span", columns, units_of(examples).numbers)
 
 
 def mean_over_questions(name: str) -> Function:
@@ -112,6 +99,8 @@ _metric = partial(Metric, kinds=("span",), version=1)
 _of_lists = partial(_metric, tasks=("list",))
 _of_factoids = partial(Metric, kinds=("span",), tasks=("factoid",), version=2)
 _AS_SUBMITTED = "BioASQ; answers as BioBERT submits them"
+
+COUNTERS["span"] = totals_named(*COUNTS)
 
 register(
     _of_lists("list_f1", "mean F1 of lists", "F1 of each list of answers, mean over questions",

@@ -7,18 +7,20 @@ from statistics import fmean
 
 import numpy as np
 
-from pubmill.metrics.contributions import Array, Scored, Totals, scored
+from pubmill.metrics.contributions import Array, Scored, Totals
 from pubmill.metrics.registry import (
+    COUNTERS,
     NO_PREDICTION,
     Metric,
     mean_f1,
-    measure_of,
     pooled,
     quotient,
     ratio,
     register,
+    scored,
     tallies,
     tally,
+    totals_named,
 )
 
 
@@ -27,16 +29,9 @@ def score_labels(
 ) -> Scored:
     """Score examples with one label each.
 
-    - `accuracy`: the share of examples whose label is correct.
-    - `micro_f1`: F1 over all labels together except `negative`: a negative example predicted as positive is a
-      false positive, but a correctly predicted negative does not count (ChemProt, DDI: BLUE and lewis2020
-      score so; gu2020 Table 3 says micro F1 and no more). If `negative` is None, all labels count, and the
-      score equals accuracy.
-    - `micro_precision`, `micro_recall`: those of `micro_f1` (shin2020 Table 1); 0 without a denominator.
-    - `positive_f1`: F1 of the positive label, if gold and predictions have two labels and one of them is
-      `negative` (GAD); otherwise not reported.
-    - `macro_f1`: the mean F1 over the labels in the gold or the predictions, including `negative`, as in
-      scikit-learn's `f1_score(average="macro")`.
+    Micro scores leave `negative` out: a negative example predicted as positive is a false positive, but a
+    correctly predicted negative does not count (ChemProt, DDI: BLUE and lewis2020 score so; gu2020 Table 3
+    says micro F1 and no more). If it is None, all labels count, and micro F1 equals accuracy.
 
     The F1 of labels that are neither in the gold nor predicted is not defined, and not reported. For
     `NO_PREDICTION`, the example is wrong, and no label is predicted.
@@ -50,7 +45,7 @@ def score_labels(
         ),
         **tally("negative", [[({one} & {negative}, {other} & {negative})] for one, other in pairs]),
     }
-    return scored(columns, measure_of("sequence"), label_counts, units)
+    return scored("sequence", columns, units)
 
 
 def micro_f1(totals: Totals) -> Array:
@@ -119,12 +114,9 @@ def score_label_sets(
 ) -> Scored:
     """Score documents with any number of labels.
 
-    - `micro_f1`: F1 over all labels of all documents together (HoC of BLURB, gu2020 section 4.5).
-    - `macro_f1`: the mean F1 over the labels in the gold or the predictions.
-    - `example_f1`: BLUE's score for HoC (`blue/eval_hoc.py`, which lewis2020 adopted): the F1 of the mean
-      precision (0 where nothing is predicted) and the mean recall over documents. In BLUE every document has
-      a label, and the script divides by the number of labels, so if any gold document has none, the metric is
-      not defined and not reported.
+    `example_f1` is BLUE's score for HoC (`blue/eval_hoc.py`, which lewis2020 adopted). In BLUE every document
+    has a label, and the script divides by the number of labels, so if any gold document has none, the metric
+    is not defined and not reported. The precision of a document without predictions is 0.
 
     The F1 of labels that are neither in the gold nor predicted is not defined, and not reported.
     Counts: `gold`, `predicted`, `correct` (labels of documents), `examples`, and `without_gold` (documents).
@@ -137,7 +129,7 @@ def score_label_sets(
         "recall": [len(true & predicted) / (len(true) or 1) for true, predicted in pairs],
         **tally("class", [[pair] for pair in pairs]),
     }
-    return scored(columns, measure_of("multilabel"), label_set_counts, units)
+    return scored("multilabel", columns, units)
 
 
 def example_f1(totals: Totals) -> Array:
@@ -165,14 +157,9 @@ def label_counts(totals: Totals) -> dict[str, Array]:
     return {**pooled(tallies(totals, "class"), totals)._asdict(), "examples": totals["examples"]}
 
 
-def label_set_counts(totals: Totals) -> dict[str, Array]:
-    """Return the counts of sets of labels in the totals."""
-    return {**label_counts(totals), "without_gold": totals["without_gold"]}
-
-
-def correlation_counts(totals: Totals) -> dict[str, Array]:
-    """Return the number of pairs in the totals."""
-    return {"examples": totals["examples"]}
+COUNTERS["sequence"] = label_counts
+COUNTERS["multilabel"] = lambda totals: {**label_counts(totals), "without_gold": totals["without_gold"]}
+COUNTERS["regression"] = totals_named("examples")
 
 
 ROUNDING = 1e-12
@@ -190,7 +177,7 @@ def score_correlation(
     x, y = np.array(_standardise(gold)), np.array(_standardise(predicted))
     products = {"xx": x * x, "yy": y * y, "xy": x * y}
     columns = {"examples": np.ones(len(x)), "x": x, "y": y, **products}
-    return scored(columns, measure_of("regression"), correlation_counts, units)
+    return scored("regression", columns, units)
 
 
 def pearson(totals: Totals) -> Array:

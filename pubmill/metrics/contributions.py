@@ -95,24 +95,6 @@ def contributions_read_by(function: Callable[[Totals], Any], contributions: Cont
     return Contributions(tuple(contributions.names[n] for n in kept), contributions.values[:, kept])
 
 
-def scored(columns: Columns, measure: Measure, count: Measure, units: Sequence[int] | None = None) -> Scored:
-    """Sum the contributions of examples (at least one) and compute metrics and counts. `units`: the unit
-    index of each example; None if each example is its own unit."""
-    by_example = np.array(list(columns.values()), dtype=np.float64).T
-    values = np.zeros((max(units) + 1, len(columns))) if units else by_example.copy()
-    if units:
-        np.add.at(values, units, by_example)
-    contributions = Contributions(tuple(columns), values)
-    totals = contributions.totals()
-    counts = {name: int(value) for name, value in count(totals).items()}
-    return Scored(defined_scores(measure(totals)), counts, contributions)
-
-
-def defined_scores(metrics: Mapping[str, Array]) -> dict[str, float]:
-    """Return the metrics of a test set that are defined."""
-    return {name: float(value) for name, value in metrics.items() if not np.isnan(value)}
-
-
 def units_of(examples: Sequence[Example]) -> Units:
     """Return the units that are resampled as a whole, in order of first occurrence.
 

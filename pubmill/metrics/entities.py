@@ -28,19 +28,20 @@ from pubmill.examples.tagging import (
     subword_mentions,
     to_mentions,
 )
-from pubmill.metrics.contributions import Array, Columns, Function, Scored, Totals, scored, units_of
+from pubmill.metrics.contributions import Array, Columns, Function, Scored, Totals, units_of
 from pubmill.metrics.registry import (
+    COUNTERS,
     COUNTS,
     Metric,
     f1_of,
     mean_f1,
-    measure_of,
     pooled,
     precision_of,
     ratio,
     ratio_of,
     recall_of,
     register,
+    scored,
     tallies,
     tally,
     where_any,
@@ -72,7 +73,7 @@ def score_tokens(examples: Sequence[TokensExample], predicted: Labels) -> Scored
         **_word_columns(pairs),
         **_layer_columns([example.layers for example in examples], predicted),
     }
-    return scored(columns, measure_of("tokens"), token_counts, units_of(examples).numbers)
+    return scored("tokens", columns, units_of(examples).numbers)
 
 
 def score_entities(gold: Labels, predicted: Labels) -> Scored:
@@ -83,7 +84,7 @@ def score_entities(gold: Labels, predicted: Labels) -> Scored:
     (sentences). A ratio without a denominator is 0, as in seqeval.
     """
     mentions = _mentions_of(_sentence_pairs(gold, predicted))
-    return scored(_exact_columns(mentions), measure_of("mentions"), dict)
+    return scored("mentions", _exact_columns(mentions))
 
 
 def token_counts(totals: Totals) -> dict[str, Array]:
@@ -102,7 +103,7 @@ def score_spans(
     word, word after the last, and type are all right (GENIA and ACE are scored so; Yu et al. 2020)."""
     gold = (set(example.spans) for example in examples)
     guessed = (set(map(tuple, spans)) for spans in predicted)
-    return scored(_exact_columns(list(zip(gold, guessed, strict=True))), measure_of("mentions"), dict, units)
+    return scored("mentions", _exact_columns(list(zip(gold, guessed, strict=True))), units)
 
 
 def _exact_columns(sentences: Sequence[tuple[Set[Any], Set[Any]]]) -> Columns:
@@ -114,6 +115,7 @@ def _exact_columns(sentences: Sequence[tuple[Set[Any], Set[Any]]]) -> Columns:
     }
 
 
+COUNTERS |= {"tokens": token_counts, "mentions": dict}
 _entity_metric = partial(Metric, kinds=("tokens", "mentions"), version=1)
 register(
     _entity_metric("entity_f1", "entity F1",

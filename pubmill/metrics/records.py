@@ -16,10 +16,9 @@ from pubmill.errors import PubmillError
 from pubmill.examples import kinds
 from pubmill.examples.tagging import CONTINUATION, SUBWORDS, UNPLACED, ExtendedLabels, PredictedLabels
 from pubmill.hardware.provenance import provenance
-from pubmill.metrics import counts_of
 from pubmill.metrics.collapse import failure_of, is_collapsed
-from pubmill.metrics.contributions import Items, Scored, defined_scores, units_of
-from pubmill.metrics.registry import measure_of
+from pubmill.metrics.contributions import Items, Scored, units_of
+from pubmill.metrics.registry import evaluated
 from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.storage.checksums import check_predictions
 from pubmill.storage.files import read_json, read_jsonl_gz, sealed, sha256, write_json
@@ -370,7 +369,6 @@ def recounted(recipe: ScoringRecipe, record: Record, items: Items) -> Record:
     if items.contributions is None:
         changes: dict[str, Any] = {"metrics": None, "counts": None, "failed": record.failed or "no score"}
     else:
-        totals = items.contributions.totals()
-        metrics = defined_scores(measure_of(items.kind)(totals))
-        changes = {"metrics": metrics, "counts": counts_of(items.kind, totals), "failed": None}
+        metrics, counts = evaluated(items.kind, items.contributions.totals())
+        changes = {"metrics": metrics, "counts": counts, "failed": None}
     return record.model_copy(update={**own, "data_sha256": items.data_sha256, **changes})

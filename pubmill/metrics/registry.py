@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pubmill.metrics.contributions import Array, Function, Measure, Totals
+from pubmill.metrics.contributions import Array, Columns, Contributions, Function, Measure, Scored, Totals
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,8 @@ class Metric:
 
 METRICS: dict[str, Metric] = {}
 """Every metric by name, in the order of registration."""
+COUNTERS: dict[str, Measure] = {}
+"""Kind of examples -> function that returns the counts of its records from totals."""
 
 
 def register(*metrics: Metric) -> None:
@@ -64,6 +66,28 @@ def measure_of(kind: str) -> Measure:
     for metric in metrics_of(kind):
         functions |= {metric.name: metric.function, **metric.parts}
     return lambda totals: {name: function(totals) for name, function in functions.items()}
+
+
+def totals_named(*names: str) -> Measure:
+    """Return the function that returns some of the totals."""
+    return lambda totals: {name: totals[name] for name in names}
+
+
+def evaluated(kind: str, totals: Totals) -> tuple[dict[str, float], dict[str, int]]:
+    """Return the metrics of a kind that are defined for the totals of a test set, and its counts."""
+    metrics = {name: float(value) for name, value in measure_of(kind)(totals).items() if not np.isnan(value)}
+    return metrics, {name: int(value) for name, value in COUNTERS[kind](totals).items()}
+
+
+def scored(kind: str, columns: Columns, units: Sequence[int] | None = None) -> Scored:
+    """Sum the contributions of examples (at least one) and compute metrics and counts. `units`: the unit
+    index of each example; None if each example is its own unit."""
+    by_example = np.array(list(columns.values()), dtype=np.float64).T
+    values = np.zeros((max(units) + 1, len(columns))) if units else by_example.copy()
+    if units:
+        np.add.at(values, units, by_example)
+    contributions = Contributions(tuple(columns), values)
+    return Scored(*evaluated(kind, contributions.totals()), contributions)
 
 
 def dev_scores(kind: str, task: str | None = None) -> list[str]:

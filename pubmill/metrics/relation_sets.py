@@ -11,15 +11,17 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 from pubmill.examples.kinds import RelationsExample
-from pubmill.metrics.contributions import Array, Scored, Totals, scored, units_of
+from pubmill.metrics.contributions import Scored, units_of
 from pubmill.metrics.registry import (
+    COUNTERS,
     COUNTS,
     Metric,
     f1_of,
-    measure_of,
     precision_of,
     recall_of,
     register,
+    scored,
+    totals_named,
     where_any,
 )
 
@@ -30,14 +32,8 @@ LEVELS = {"": (0, 1, 2), "pair_": (0, 1), "novelty_": (0, 1, 2, 3), "pair_novelt
 
 
 def score_relations(examples: Sequence[RelationsExample], predicted: Sequence[Sequence[Relation]]) -> Scored:
-    """Score the relations of documents.
-
-    - `relation_f1`, `relation_precision`, `relation_recall`: pair and label.
-    - `relation_pair_f1`: the pair alone; `relation_novelty_f1`: pair, label and novelty;
-      `relation_pair_novelty_f1`: pair and novelty. Novelty is not scored where the gold does not state it.
-
-    A ratio without a denominator is 0. Counts: `gold`, `predicted`, `correct` (relations) and `examples`.
-    """
+    """Score the relations of documents at all `LEVELS`. A ratio without a denominator is 0; novelty is not
+    scored where the gold does not state it. Counts: `gold`, `predicted`, `correct` and `examples`."""
     columns: dict[str, list[float]] = {"examples": [1.0] * len(examples), "with_novelty": []}
     columns |= {prefix + count: [] for prefix in LEVELS for count in COUNTS}
     for example, relations in zip(examples, predicted, strict=True):
@@ -48,13 +44,7 @@ def score_relations(examples: Sequence[RelationsExample], predicted: Sequence[Se
             both = [_parts(side, parts) for side in (gold, oriented)]
             for count, value in zip(COUNTS, (*both, both[0] & both[1]), strict=True):
                 columns[prefix + count].append(float(len(value)))
-    units = units_of(examples).numbers
-    return scored(columns, measure_of("relations"), relation_counts, units)
-
-
-def relation_counts(totals: Totals) -> dict[str, Array]:
-    """Return the counts of relations in the totals."""
-    return {name: totals[name] for name in (*COUNTS, "examples")}
+    return scored("relations", columns, units_of(examples).numbers)
 
 
 def _oriented(relation: Relation, pairs: Sequence[Sequence[str]]) -> Relation:
@@ -68,6 +58,7 @@ def _parts(relations: Iterable[Relation], parts: Sequence[int]) -> set[tuple[str
     return {tuple(one[part] for part in parts if part < len(one)) for one in relations}
 
 
+COUNTERS["relations"] = totals_named(*COUNTS, "examples")
 _metric = partial(Metric, kinds=("relations",), version=1)
 register(
     _metric("relation_f1", "relation F1",

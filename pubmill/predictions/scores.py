@@ -17,6 +17,7 @@ from pubmill.predictions.ordered_form import order_of
 from pubmill.predictions.submission import Submission, copied_from, read_submission, runs_on
 from pubmill.recipes.datasets import FloorsRecipe
 from pubmill.recipes.submissions import SubmissionRecipe
+from pubmill.recipes.tables import project
 from pubmill.storage.files import sha256, write_json, write_jsonl_gz
 from pubmill.storage.privacy import PUBLIC, write_label_beside
 from pubmill.storage.result_paths import PREDICTIONS, RELATIVE
@@ -78,16 +79,8 @@ class ScoredSubmission:
         files = {str(split): path for split, path in places.items() if path.is_file()}
         if self.recipe.split != "test" or "train" not in files:
             return None
-        recipe = FloorsRecipe(
-            name=self.recipe.dataset,
-            kind=self.recipe.kind,
-            task=task,
-            splits=tuple(files),
-            access=self.recipe.access,
-            metric=self.recipe.metric,
-            negative=self.recipe.negative,
-        )
-        return measure_floors(recipe, files)
+        asked = project(FloorsRecipe, self.recipe, name=self.recipe.dataset, task=task, splits=tuple(files))
+        return measure_floors(asked, files)
 
     def summary(self) -> dict[str, Any]:
         """Return the scores, their dataset, system and form as JSON values, without text of the dataset."""

@@ -1,6 +1,6 @@
 """Prompt a language model with the test examples of a converted dataset, after worked examples of its
-training split, and record its answers with the settings, the server's statements about itself, and the
-numbers of tokens and of cut answers. Answers may be asked for as JSON of a schema (`response_format`)."""
+training split, and record its answers with the settings and the numbers of tokens and of cut answers. Answers
+may be asked for as JSON of a schema (`response_format`)."""
 
 import json
 import math
@@ -14,13 +14,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from pubmill.errors import PubmillError
-from pubmill.examples import kinds
 from pubmill.examples.kinds import Example
 from pubmill.examples.prompts import Wording, prompt_of, published_template, right_answer, wording_of
-from pubmill.examples.tagging import Mention, to_mentions
+from pubmill.examples.tagging import to_mentions
 from pubmill.extras.ask.ask_recipes import Asking, AskRecipe
 from pubmill.extras.ask.asked_answers import ask_all, read_answers, request_digest
-from pubmill.extras.ask.chat_server import ChatServer, Fact
+from pubmill.extras.ask.chat_server import ChatServer
+from pubmill.metrics import gold_of
+from pubmill.metrics.records import PREDICTION_FORMS
 from pubmill.predictions.free_answers import counts_of
 from pubmill.predictions.scores import examples_of
 from pubmill.predictions.submission import recipe_of
@@ -38,7 +39,6 @@ class AskedRecord:
 
     - `server`: host and port; `hosted`: whether the server may belong to a third party.
     - `template`: the prompt; `words`: the texts for its places other than the input.
-    - `served`: facts that a private server states about its engine, at the last call.
     - `at_once`, `licence`: as in `ask_dataset`.
     - `models`, `fingerprints`: model name and system fingerprint in the answers -> number of answers.
     - `prompt_tokens`, `answer_tokens`: as the server counts them.
@@ -62,7 +62,6 @@ class AskedRecord:
     models: dict[str, int]
     fingerprints: dict[str, int]
     at_once: int
-    served: dict[str, Fact]
     licence: str | None = None
     price: str | None = None
     probability: float | None = None
@@ -108,7 +107,6 @@ def ask_dataset(
     digests = ((name, request_digest(one), one) for name, one in requests.items())
     lines = ({"custom_id": name, "request": digest, "body": one} for name, digest, one in digests)
     write_jsonl_gz(requests_file, lines)
-    served = server.facts()
     left = ask_all(requests, server, store, at_once, budget)
     bodies = [row["response"]["body"] for row in read_answers(store, requests).values()]
     read, written, cut = counts_of(bodies).values()
@@ -128,7 +126,6 @@ def ask_dataset(
         models=_counted(bodies, "model"),
         fingerprints=_counted(bodies, "system_fingerprint"),
         at_once=at_once,
-        served=served,
         licence=licence,
         price=price.in_words(read, written) if price else None,
         probability=fmean(probabilities) if probabilities else None,
@@ -210,32 +207,15 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 
-def right_json(example: Example, typed: bool) -> str:
+def right_json(example: Any, typed: bool) -> str:
     """Return the answer that an example's gold asks for; `typed`: with the type of each mention."""
-    value: Mapping[str, object]
-    match example:
-        case kinds.TokensExample():
-            value = _named_mentions(example.words, to_mentions(example.labels), typed)
-        case kinds.MentionsExample():
-            value = _named_mentions(example.words, example.spans, typed)
-        case kinds.RelationsExample():
-            value = {"relations": [f"{label}: {a} | {b}" for a, b, label, *_ in example.relations]}
-        case kinds.SequenceExample():
-            value = {"label": example.label}
-        case kinds.MultilabelExample():
-            value = {"labels": list(example.labels)}
-        case kinds.RegressionExample():
-            value = {"score": example.score}
-        case kinds.SpanExample():
-            value = {"answers": [answer.text for answer in example.answers]}
-        case _:
-            raise AssertionError(type(example))
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _named_mentions(words: Sequence[str], mentions: Sequence[Mention], typed: bool) -> dict[str, object]:
-    named = [
-        {"text": " ".join(words[start:end])} | ({"type": kind} if typed else {})
-        for start, end, kind in mentions
-    ]
-    return {"mentions": named}
+    key, value = PREDICTION_FORMS[type(example)].key, gold_of(example)
+    if key == "relations":
+        value = [f"{label}: {a} | {b}" for a, b, label, *_ in value]
+    elif key == "answers":
+        value = [answer.text for answer in example.answers]
+    elif hasattr(example, "words"):
+        key, spans = "mentions", to_mentions(value) if key == "labels" else value
+        named = ((" ".join(example.words[start:end]), kind) for start, end, kind in spans)
+        value = [{"text": text} | ({"type": kind} if typed else {}) for text, kind in named]
+    return json.dumps({key: value}, ensure_ascii=False)

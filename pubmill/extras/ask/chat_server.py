@@ -24,15 +24,6 @@ TIMEOUT = (20, 600)
 """Seconds to connect, seconds without a byte."""
 AGAIN = (408, 409, 425, 429, 500, 502, 503, 504, 529)
 """Statuses after which the same request may succeed."""
-FACT_PAGES = ("/version", "/get_server_info", "/props")
-FACT_TIMEOUT = (5, 20)
-FACTS = (
-    "version", "build_info", "model_ftype", "quantization", "dtype", "kv_cache_dtype", "total_slots",
-    "max_running_requests",
-)  # fmt: skip
-"""What is recorded of a server's own statements; none of it is text of a dataset, an address or a path."""
-Fact = str | int
-LONGEST_FACT = 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,25 +65,6 @@ class ChatServer:
                 report_progress(f"{self.url}: {error}; trying again in {wait:.0f} s")
                 self.pause(wait)
         raise AssertionError
-
-    def facts(self) -> dict[str, Fact]:
-        """Return what a server of one's own says of its version, quantisation and batches; empty if it says
-        nothing. Addresses: `/version` of vLLM, `/get_server_info` of SGLang, `/props` of llama.cpp."""
-        facts: dict[str, Fact] = {}
-        root = self.url.rstrip("/").removesuffix("/v1")
-        for page in () if self.is_hosted else FACT_PAGES:
-            try:
-                response = _session().get(f"{root}{page}", timeout=FACT_TIMEOUT, allow_redirects=False)
-                body = response.json() if response.status_code == requests.codes.ok else {}
-            except (requests.RequestException, ValueError):
-                continue
-            stated = body if isinstance(body, dict) else {}
-            facts |= {
-                name: one
-                for name in FACTS
-                if isinstance(one := stated.get(name), str | int) and len(str(one)) <= LONGEST_FACT
-            }
-        return facts
 
     def _post(self, request: Mapping[str, object]) -> dict[str, Any]:
         key = os.environ.get(KEY)

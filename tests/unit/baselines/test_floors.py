@@ -1,10 +1,9 @@
 """Floors: what each predicts on small examples, scores, ceilings, and the program that writes them."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,9 +19,13 @@ from pubmill.examples.kinds import (
     write_examples,
 )
 from pubmill.recipes.datasets import FloorsRecipe
-from pubmill.storage.files import read_jsonl_gz
+from pubmill.specs import Specs
+from pubmill.stages.dataset_jobs import Floors
+from pubmill.storage.files import read_json, read_jsonl_gz
 from pubmill.tables.row_floors import CeilingScore
+from tests.unit.programs import run_program
 from tests.unit.toy_examples import examples
+from tests.unit.toy_studies import GraphOf
 
 
 def sentence(words: str, tags: str = "") -> TokensExample:
@@ -152,14 +155,13 @@ def questions(number: int) -> list[SequenceExample]:
     ]  # fmt: skip
 
 
-def test_the_program_writes_scores_and_predictions(root: Path, tmp_path: Path) -> None:
+def test_the_program_writes_scores_and_predictions(tmp_path: Path) -> None:
     for split, number in (("train", 30), ("dev", 3), ("test", 12)):
         write_examples(tmp_path / f"pubmedqa/{split}.jsonl.gz", questions(number))
-    line = [sys.executable, "-m", "pubmill.job", "floors", "--recipe", json.dumps(vars(recipe()))]
-    line += ["--examples", str(tmp_path / "pubmedqa"), "--predictions", str(tmp_path / "floors/pubmedqa")]
-    output = tmp_path / "floors/pubmedqa.json"
-    subprocess.run([*line, "--output", str(output)], check=True)
-    found = json.loads(output.read_text())
+    words = ["--recipe", json.dumps(vars(recipe())), "--examples", tmp_path / "pubmedqa"]
+    words += ["--predictions", tmp_path / "floors/pubmedqa", "--output", tmp_path / "floors/pubmedqa.json"]
+    run_program("floors", *words)
+    found = read_json(tmp_path / "floors/pubmedqa.json")
     assert found["floors"]["majority"]["metrics"]["accuracy"] == pytest.approx(8 / 12)
     assert found["floors"]["linear"]["metrics"]["accuracy"] == 1.0
     assert found["ceilings"]["accuracy"]["score"] == 78.0
@@ -171,3 +173,14 @@ def test_a_dataset_without_test_is_refused(tmp_path: Path) -> None:
     write_examples(tmp_path / "train.jsonl.gz", questions(3))
     with pytest.raises(PubmillError, match="pubmedqa needs examples in train and test"):
         measure_floors(recipe(), {"train": tmp_path / "train.jsonl.gz"}, tmp_path)
+
+
+def test_floors_belong_to_rows_with_train_and_test(graph_of: GraphOf, demo_specs: Specs) -> None:
+    table = "gu2020/table06"
+    assert graph_of(demo_specs, tables=(table,)).tables.recipe(table).floors == {}
+    graph = graph_of(demo_specs, tables=(table,), floors=True, datasets=("bc5-chem", "hoc@blurb"))
+    expected = {name: (f"floors/{name}.json",) for name in ("bc5-chem", "hoc@blurb")}
+    assert graph.tables.recipe(table).floors == expected
+    assert graph.tables.floor_files(table) == [graph.paths.dataset_floors(name) for name in sorted(expected)]
+    recipe = graph.stage(Floors).recipe_of(SimpleNamespace(dataset="hoc@blurb"))
+    assert (recipe.name, recipe.kind, recipe.task) == ("hoc@blurb", "multilabel", "classification")

@@ -1,8 +1,7 @@
 """Scoring a run: the whole record, failed runs, and everything that must not be scored."""
 
+import gzip
 import json
-import subprocess
-import sys
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -11,29 +10,21 @@ import pytest
 from pydantic import ValidationError
 
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import MentionsExample, WordSpan, write_examples
+from pubmill.examples.kinds import Example, write_examples
 from pubmill.metrics import SCORERS
 from pubmill.metrics.collapse import CONSTANT
-from pubmill.metrics.records import Record, read_record, score_run, write_record
+from pubmill.metrics.records import Record, read_predictions, read_record, score_run, write_record
 from pubmill.metrics.run_manifests import write_manifest
 from pubmill.recipes import build
 from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.storage.files import read_json, sha256, write_json, write_jsonl_gz
-from tests.unit.metrics.toy_predictions import EXAMPLES, KINDS, REGRESSION, SEQUENCE, rows_of
+from tests.unit.metrics.toy_predictions import EXAMPLES, KINDS, QUOTED, REGRESSION, SEQUENCE, SPAN, rows_of
+from tests.unit.programs import run_program
 
 PREDICTIONS = [{"id": "test-000002", "labels": ["B", "I", "O"]}, {"id": "test-000001", "labels": ["B", "O"]}]
-RECIPE = ScoringRecipe(
-    model="tiny",
-    dataset="toy",
-    protocol="blurb",
-    setting="standard",
-    scale="demo",
-    seed=3,
-    split="test",
-    kind="tokens",
-    metric="entity_f1",
-    versions={"convert": [1, 1], "finetune": 1, "metric": 2},
-)
+NAMED = {"model": "tiny", "dataset": "toy", "protocol": "blurb", "setting": "standard", "scale": "demo"}
+VERSIONS: dict[str, int | list[int]] = {"convert": [1, 1], "finetune": 1, "metric": 2}
+RECIPE = ScoringRecipe(**NAMED, seed=3, split="test", kind="tokens", metric="entity_f1", versions=VERSIONS)
 
 
 class Run:
@@ -119,53 +110,14 @@ def test_a_failed_run_is_recorded_without_a_score(run: Run, cause: str) -> None:
     assert (record.failed, record.metrics, record.counts, record.dev_score) == (cause, None, None, None)
 
 
-@pytest.mark.parametrize(
-    ("rows", "copied"),
-    [
-        (PREDICTIONS[:1], "1 of 2 examples have no prediction, the first of them test-000001"),
-        ([*PREDICTIONS, {"id": "dev-000001", "labels": ["O"]}], ":3: the id 'dev-000001' isn't one"),
-        ([PREDICTIONS[0], PREDICTIONS[0]], ":2: test-000002 already has a prediction"),
-        ([{"id": "test-000001", "labels": ["O"]}], ":1: test-000001: expected 2 labels.*found 1"),
-        ([{"id": "test-000001", "labels": None}], ":1: test-000001: expected a list of BIO labels"),
-        ([{"id": "test-000001", "labels": ["O", "X"]}], ":1: test-000001: expected a list of BIO labels"),
-        ([{"id": "test-000001"}], ":1: expected an object with exactly the keys id and labels"),
-        ([{"id": 7, "labels": ["O"]}], ":1: its id isn't one of the examples'"),
-    ],
-)
-def test_incomplete_predictions_are_never_scored(run: Run, rows: list[dict[str, Any]], copied: str) -> None:
-    write_jsonl_gz(run.predictions, rows)
-    with pytest.raises(PubmillError, match=copied):
-        run.score()
-
-
-def with_subwords(*words: Any) -> list[dict[str, Any]]:
-    """The predictions, with labels of the subwords of the first example."""
-    return [
-        row | {"subword_labels": list(words)} if row["id"] == "test-000001" else row for row in PREDICTIONS
-    ]
-
-
 def test_labels_of_subwords_are_read_and_scored(run: Run) -> None:
     assert not {name for name in run.score().metrics or {} if name.startswith("subtoken")}
-    write_jsonl_gz(run.predictions, with_subwords(["O"], ["B", "X", "X"]))
+    write_jsonl_gz(
+        run.predictions, [PREDICTIONS[0], PREDICTIONS[1] | {"subword_labels": [["O"], ["B", "X"]]}]
+    )
     record = run.score()
     assert record.metrics is not None and record.counts is not None
     assert record.metrics["subtoken_f1"] == 1.0 and record.counts["subtoken_gold"] == 1
-
-
-@pytest.mark.parametrize(
-    ("words", "fault"),
-    [
-        ([["O"]], "test-000001: expected subword_labels of 2 words, found 1"),
-        ([["O"], ["B", "Y"]], "expected subword_labels, a list of BIO labels or X for each word"),
-        ([["O"], "B"], "expected subword_labels, a list of BIO labels or X for each word"),
-        ([["O"], [1]], "expected subword_labels, a list of BIO labels or X for each word"),
-    ],
-)
-def test_wrong_labels_of_subwords_are_refused(run: Run, words: list[Any], fault: str) -> None:
-    write_jsonl_gz(run.predictions, with_subwords(*words))
-    with pytest.raises(PubmillError, match=fault):
-        run.score()
 
 
 @pytest.mark.parametrize(
@@ -186,47 +138,6 @@ def test_every_kind_is_scored(run: Run, kind: str, metric: str, negative: str | 
     )
     assert record.metrics is not None
     assert record.metrics[metric] == pytest.approx(score)
-
-
-NESTED = MentionsExample(
-    id="test-000001", document=None, words=["a", "b", "c"], mentions=[WordSpan(first=0, after=3, type="X")]
-)
-NO_MENTIONS = "expected a list of mentions: first word, word after the last .up to 3., type"
-
-
-@pytest.mark.parametrize(
-    ("mentions", "fault"),
-    [
-        ([[0, 2, "X"], [0, 3, "X"], [2, 3, "X"]], None), ([], None), ([[0, 3, "X"], [0, 3, "Y"]], None),
-        ("X", NO_MENTIONS), (["X"], NO_MENTIONS), ([[0, 1]], NO_MENTIONS), ([[0, 1, "X", 1]], NO_MENTIONS),
-        ([[0, True, "X"]], NO_MENTIONS), ([[0, 1, 2]], NO_MENTIONS), ([[0, 4, "X"]], NO_MENTIONS),
-        ([[1, 1, "X"]], NO_MENTIONS), ([[-1, 1, "X"]], NO_MENTIONS),
-        ([[1, 2, "X"], [0, 1, "X"]], "mentions must be sorted and unique"),
-        ([[0, 1, "X"], [0, 1, "X"]], "mentions must be sorted and unique"),
-    ],
-)  # fmt: skip
-def test_mentions_are_spans_of_the_words_in_order(run: Run, mentions: Any, fault: str | None) -> None:
-    run.hold("mentions", [NESTED], [{"id": NESTED.id, "mentions": mentions}])
-    recipe = replace(RECIPE, kind="mentions")
-    if fault is None:
-        assert run.score(recipe).metrics is not None
-    else:
-        with pytest.raises(PubmillError, match=f"predictions.jsonl.gz:1: test-000001: {fault}"):
-            run.score(recipe)
-
-
-@pytest.mark.parametrize(
-    "unplaced", [[["X", 1], ["X", 3]], [["X", 0]], [["X", 4]], [["X", True]], [[1, 1]], "X"]
-)
-def test_mentions_without_a_place_have_a_type_and_a_number_of_words(run: Run, unplaced: Any) -> None:
-    """Only the first of these are well-formed: two false positives."""
-    run.hold("mentions", [NESTED], [{"id": NESTED.id, "mentions": [[0, 3, "X"]], "unplaced": unplaced}])
-    recipe = replace(RECIPE, kind="mentions")
-    if len(unplaced) == 2:
-        assert (run.score(recipe).metrics or {})["entity_precision"] == pytest.approx(1 / 3)
-    else:
-        with pytest.raises(PubmillError, match="expected unplaced, a list of types and numbers of words"):
-            run.score(recipe)
 
 
 @pytest.mark.parametrize("noted", [None, CONSTANT], ids=["now", "by earlier versions"])
@@ -293,19 +204,15 @@ def test_records_are_read_strictly(run: Run, tmp_path: Path, change: dict[str, A
         read_record(path)
 
 
-def test_the_program_writes_the_records_of_a_manifest_and_theirs(run: Run, tmp_path: Path) -> None:
+def test_the_program_writes_the_records_of_a_manifest_and_theirs(
+    run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     run.score()
     runs = run.predictions.with_name("runs.json")
     write_manifest(runs, ["seed-3"])
-    command = [sys.executable, "-m", "pubmill.job", "score", "--recipe", json.dumps(asdict(RECIPE))]
-    places: list[str | Path] = ["--runs", runs, "--examples", run.examples]
-    done = subprocess.run(
-        [*command, *map(str, places), "--output", str(tmp_path / "records.json")],
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == "tiny on toy test, seed 3: entity_f1 0.5000\n"
+    words = ["--recipe", json.dumps(asdict(RECIPE)), "--runs", runs, "--examples", run.examples]
+    run_program("score", *words, "--output", tmp_path / "records.json")
+    assert capsys.readouterr().out == "tiny on toy test, seed 3: entity_f1 0.5000\n"
     assert read_json(tmp_path / "seed-3.json")["metrics"]["entity_f1"] == 0.5
     assert read_json(tmp_path / "records.json")["files"] == {
         name: sha256(tmp_path / name) for name in ("seed-3.json", "seed-3.items.npz")
@@ -325,3 +232,97 @@ def test_a_split_without_examples_is_not_scored(run: Run) -> None:
     write_examples(run.examples, [])
     with pytest.raises(PubmillError, match="has no examples; convert the dataset again"):
         run.score()
+
+
+def test_predictions_come_in_the_order_of_the_examples(tmp_path: Path) -> None:
+    for kind, (examples, predicted, _) in KINDS.items():
+        write_jsonl_gz(tmp_path / "p.jsonl.gz", rows_of(kind)[::-1])
+        if kind == "span":
+            predicted = [[("pain", 0.5), ("", 0.5)]]
+        assert read_predictions(tmp_path / "p.jsonl.gz", examples) == predicted
+
+
+LABELS, SUBWORDS = "a list of BIO labels", "subword_labels, a list of BIO labels or X for each word"
+OF_WORDS, SORTED = {"labels": ["B", "I", "O"]}, "a list of sorted, different labels"
+ANSWERS, NUMBER, UNPLACED = "a list of answers", "a finite number", "unplaced, a list of types and numbers"
+MENTIONS = "a list of mentions: first word, word after the last .up to 2., type"
+
+
+@pytest.mark.parametrize(
+    ("kind", "row", "expected"),
+    [
+        ("tokens", {}, "an object with exactly the keys id and labels"),
+        ("tokens", {"labels": ["O"]}, "3 labels.*found 1"),
+        ("tokens", {"labels": None}, LABELS), ("tokens", {"labels": ["O", "O", "X"]}, LABELS),
+        ("tokens", OF_WORDS | {"subword_labels": [["B"]]}, "subword_labels of 3 words, found 1"),
+        ("tokens", OF_WORDS | {"subword_labels": [["B"], ["I", "Y"], ["O"]]}, SUBWORDS),
+        ("tokens", OF_WORDS | {"subword_labels": [["B"], "I", ["O"]]}, SUBWORDS),
+        ("tokens", OF_WORDS | {"subword_labels": [["B"], [1], ["O"]]}, SUBWORDS),
+        ("sequence", {"label": None}, "a label"), ("sequence", {"label": ""}, "a label"),
+        ("sequence", {"label": 1}, "a label"),
+        ("multilabel", {"labels": ["y", "x"]}, SORTED), ("multilabel", {"labels": ["x", "x"]}, SORTED),
+        ("multilabel", {"labels": QUOTED}, SORTED), ("multilabel", {"labels": [1]}, SORTED),
+        ("regression", {"score": float("nan")}, NUMBER), ("regression", {"score": True}, NUMBER),
+        ("regression", {"score": QUOTED}, NUMBER),
+        ("span", {"answers": []}, ANSWERS), ("span", {"answers": [{"text": QUOTED}]}, ANSWERS),
+        ("span", {"answers": [{"text": QUOTED, "probability": 1.0001}]}, ANSWERS),
+        ("span", {"answers": [{"text": QUOTED, "probability": -1e-9}]}, ANSWERS),
+        ("span", {"answers": [{"text": QUOTED, "probability": True}]}, ANSWERS),
+        ("span", {"answers": [{"text": None, "probability": 0.1}]}, ANSWERS),
+        ("span", {"answers": [{"text": QUOTED, "probability": p} for p in (0.1, 0.2)]},
+         "the most probable answer first"),
+        *(("mentions", {"mentions": one}, MENTIONS)
+          for one in ("x", ["x"], [[0, 1]], [[0, 1, "x", 1]], [[0, True, "x"]], [[0, 1, 2]], [[0, 3, "x"]],
+                      [[1, 1, "x"]], [[-1, 1, "x"]])),
+        ("mentions", {"mentions": [[1, 2, "x"], [0, 1, "x"]]}, "sorted and unique"),
+        ("mentions", {"mentions": [[0, 1, "x"], [0, 1, "x"]]}, "sorted and unique"),
+        *(("mentions", {"mentions": [], "unplaced": one}, UNPLACED)
+          for one in ([["x", 0]], [["x", 3]], [["x", True]], [[1, 1]], "x")),
+    ],
+)  # fmt: skip
+def test_misshapen_predictions_are_refused_and_not_quoted(
+    tmp_path: Path, kind: str, row: dict[str, Any], expected: str
+) -> None:
+    path, examples = tmp_path / "p.jsonl.gz", KINDS[kind][0]
+    rows = [*rows_of(kind)[:-1], {"id": examples[-1].id, **row}]
+    with gzip.open(path, "wt") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)
+    with pytest.raises(PubmillError, match=rf"p\.jsonl\.gz:{len(rows)}: .*{expected}") as caught:
+        read_predictions(path, examples)
+    assert QUOTED not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_predictions_of_another_kind_are_refused(tmp_path: Path, kind: str) -> None:
+    examples: list[Example] = KINDS[kind][0]
+    write_jsonl_gz(tmp_path / "p.jsonl.gz", [{"id": examples[0].id, "other": QUOTED}])
+    with pytest.raises(PubmillError, match=f":1: expected .* keys id and {KINDS[kind][2]}") as caught:
+        read_predictions(tmp_path / "p.jsonl.gz", examples)
+    assert QUOTED not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [(QUOTED, "its id isn't one of the examples'"), (7, "its id isn't one of the examples'"),
+     ("dev-1", "the id 'dev-1' isn't one"), ("r0", "r0 already has a prediction")],
+)  # fmt: skip
+def test_other_ids_are_refused_and_texts_not_quoted(tmp_path: Path, name: Any, fault: str) -> None:
+    write_jsonl_gz(tmp_path / "p.jsonl.gz", [{"id": "r0", "score": 1}, {"id": name, "score": 1}])
+    with pytest.raises(PubmillError, match=f":2: {fault}") as caught:
+        read_predictions(tmp_path / "p.jsonl.gz", REGRESSION)
+    assert QUOTED not in str(caught.value)
+
+
+def test_probabilities_may_be_above_1_by_the_rounding_of_sums(tmp_path: Path) -> None:
+    """In single precision, a sum of probabilities may be slightly above 1."""
+    for probability in (0, 1, 1.00001):
+        lines = [{"id": "q1", "answers": [{"text": "pain", "probability": probability}]}]
+        write_jsonl_gz(tmp_path / "p.jsonl.gz", lines)
+        assert read_predictions(tmp_path / "p.jsonl.gz", SPAN) == [[("pain", probability)]]
+
+
+def test_the_first_five_missing_predictions_are_named(tmp_path: Path) -> None:
+    examples = [replace(EXAMPLES[0], id=str(number)) for number in range(7)]
+    write_jsonl_gz(tmp_path / "p.jsonl.gz", [{"id": "6", "labels": ["O", "O"]}])
+    with pytest.raises(PubmillError, match="6 of 7 examples have no prediction, .* 0, 1, 2, 3, 4; run the"):
+        read_predictions(tmp_path / "p.jsonl.gz", examples)

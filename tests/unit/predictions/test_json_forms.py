@@ -1,12 +1,20 @@
-"""Single values of submissions: ranked answers, spans, lines with two columns, batches of hosted models."""
+"""Single values of submissions: answers, spans of other libraries, free strings, batches of hosted models."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from transformers.pipelines.token_classification import TokenClassificationPipeline
 
 from pubmill.errors import PubmillError
+from pubmill.examples.kinds import write_examples
+from pubmill.predictions.alignment import joined_pieces
+from pubmill.predictions.free_answers import FreeItem, plain_answer, read_answer
 from pubmill.predictions.json_forms import answers_of, read_batch, read_document, row_of, spans_of
 from tests.unit.predictions import toy_datasets as toy
 
@@ -56,6 +64,9 @@ def test_spans_have_a_type_or_a_label_or_neither() -> None:
         [{"start": 1, "end": 1}], [{"text": "a", "end": 1}], [{"text": 1}], [{"text": "a", "type": 1}],
         [{"start": -1, "end": 1}], [{"start": 0, "end": 1, "type": 3}],
         [{"start": 0, "end": 1}, {"start": 2, "end": 1}],
+        [{"start": 4, "end": 7, "labels": [{"value": "A"}, {"value": "B"}]}],
+        [{"start": 4, "end": 7, "labels": []}], [{"start": 4, "end": 7, "type": None}],
+        [{"start": None, "end": None, "entity_group": "A"}], [{"start_char": 4, "text": "flu", "type": "A"}],
     ],
 )  # fmt: skip
 def test_other_spans_are_refused(value: Any) -> None:
@@ -80,19 +91,15 @@ def test_a_row_has_its_input_and_what_is_beside_it() -> None:
     [
         ([], "expected an object with an id and a prediction"),
         ({"id": True, "label": "a"}, "the id must be a string"),
-        ({"id": 1.5, "label": "a"}, "the id must be a string"),
         ({"id": "1"}, "exactly one prediction .*found none"),
         ({"id": "1", "label": "a", "score": 1}, "found label, score"),
         ({"id": "1", "label": "a", "lable": "b"}, "unknown key lable; "),
         ({"id": "1", "label": "a", "reference": "b"}, "the key reference holds gold labels"),
         ({"label": "a", "words": ["a", 1]}, "`words` must be a list of strings"),
-        ({"label": "a", "words": "a"}, "`words` must be a list of strings"),
         ({"label": "a", "text": 3}, "`text` must be a string"),
-        ({"label": "a", "context": 3}, "`context` must be a string"),
         ({"label": "a", "dataset": 3}, "`dataset` must be a string"),
         ({"label": 3.5}, "`label` must be a string"),
         ({"output": None}, "`output` must be a string"),
-        ({"labels": ["a", 1]}, "`labels` must be a list of strings"),
         ({"ner_tags": [0, 1]}, "numbers in place of labels"),
         ({"labels": "a"}, "`labels` must be a list of strings"),
     ],
@@ -149,3 +156,175 @@ def test_a_failed_request_is_refused_with_its_id(row: dict[str, Any]) -> None:
     for line in ('{"id": "7"}', '{"custom_id": 7}', "[3]", '{"key": "7"}'):
         with pytest.raises(PubmillError, match="f:1: expected an"):
             list(read_batch([line], "f"))
+
+
+@pytest.mark.parametrize(
+    "mention",
+    [
+        {"entity_group": "A", "score": 0.9, "word": "flu", "start": 4, "end": 7},  # transformers
+        {"entity": "A", "start": 4, "end": 7},  # transformers, without aggregation
+        {"start": 4, "end": 7, "label": "A"},  # spaCy, to_json
+        {"start": 1, "end": 2, "start_char": 4, "end_char": 7, "label_": "A"},  # spaCy, attributes of a Span
+        {"text": "flu", "start_pos": 4, "end_pos": 7, "labels": [{"value": "A", "confidence": 0.9}]},  # Flair
+        {"text": "flu", "start_pos": 4, "end_pos": 7, "value": "A"},
+        {"start": 4, "end": 7, "text": "flu", "label": "A", "score": 0.9},  # GLiNER
+        {"text": "flu", "type": "A", "start_char": 4, "end_char": 7},  # Stanza
+    ],
+)
+def test_each_library_s_mentions_are_read(mention: dict[str, Any]) -> None:
+    assert spans_of([mention], "line 1") == [(4, 7, "A")]
+
+
+PIECES = st.lists(
+    st.tuples(st.sampled_from(["O", "B-A", "I-A", "B-B", "I-B", "A", "C"]), st.booleans()), max_size=12
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(PIECES)
+def test_pieces_are_joined_as_by_transformers(pieces: list[tuple[str, bool]]) -> None:
+    """What its pipeline writes without aggregation becomes what it writes with `simple`."""
+    whole, text = [], ""
+    for number, (label, spaced) in enumerate(pieces, 1):
+        start = len(text) + spaced
+        piece = {"entity": label, "score": 0.5, "index": number, "word": "ab", "start": start}
+        piece["end"] = start + 2
+        text = f"{text}{' ' * spaced}ab"
+        whole.append(piece)
+    pipeline = TokenClassificationPipeline.__new__(TokenClassificationPipeline)
+    pipeline.tokenizer = SimpleNamespace(convert_tokens_to_string=" ".join)  # type: ignore[assignment]
+    groups = pipeline.group_entities(whole)
+    expected = [(one["start"], one["end"], one["entity_group"]) for one in groups]
+    given_ = [one for one in whole if one["entity"] != "O"]
+    found = joined_pieces(spans_of(given_, "f"), text, {"A", "B", "C"}, {})
+    assert found == [one for one in expected if one[2] != "O"]
+    if all(label[1:2] == "-" or label == "O" for label, _ in pieces):
+        bare = [{name: one[name] for name in ("entity", "start", "end")} for one in given_]
+        joined = joined_pieces(spans_of(bare, "f"), text, {"A", "B"}, {})
+        assert joined == [one for one in expected if one[2] != "O"]  # words between them show an O
+
+
+def test_other_types_are_refused_with_a_mapping_or_mapped(tmp_path: Path) -> None:
+    toy.make(tmp_path, "ner")
+    content = toy.span_lines().replace("Disease", "DISEASE").replace("Chemical", "Drug")
+    with pytest.raises(PubmillError) as refused:
+        toy.score(tmp_path, "ner", content)
+    for said in (
+        "2 labels that the dataset lacks: DISEASE, Drug; it has Disease, Chemical",
+        "; the file has DISEASE, Drug. ",
+        '`--mapping`, such as {"DISEASE": "Disease", "Drug": null}',
+        "in which null leaves a label out",
+    ):
+        assert said in str(refused.value)
+    found = toy.score(tmp_path, "ner", content, mapping={"DISEASE": "Disease", "Drug": "Chemical"})
+    assert found.metrics["entity_f1"] == 1.0
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"ents": [{"start": 0, "end": 3, "label": "A"}], "sents": [], "tokens": [{"id": 0}], "cats": {}},
+        {"entities": [{"text": "flu", "start_pos": 0, "end_pos": 3, "labels": [{"value": "A"}]}],
+         "labels": [], "relations": [], "tokens": [{"text": "flu"}]},
+    ],
+)  # fmt: skip
+def test_documents_of_spacy_and_flair_are_read(document: dict[str, Any]) -> None:
+    row = row_of({"text": "flu", **document}, "line 1")
+    assert (row.key, row.value, row.text) == ("mentions", [(0, 3, "A")], "flu")
+
+
+def test_an_empty_list_is_no_mention_but_not_beside_lists_of_labels(tmp_path: Path) -> None:
+    toy.make(tmp_path, "ner")
+    rows: Any = toy.examples("ner")
+    found = {one.id: toy.spans(one) for one in rows} | {rows[0].id: []}
+    assert toy.score(tmp_path, "ner", json.dumps(found)).metrics["entity_precision"] == 1.0
+    labels = {one.id: one.labels for one in rows} | {rows[0].id: []}
+    with pytest.raises(PubmillError, match="0 labels for the"):
+        toy.score(tmp_path, "ner", json.dumps(labels))
+
+
+@pytest.mark.parametrize("nothing", [None, ""])
+def test_a_type_that_is_mapped_to_nothing_is_left_out(nothing: str | None, tmp_path: Path) -> None:
+    toy.make(tmp_path, "ner")
+    spans = toy.span_lines().replace("Chemical", "Drug")
+    found = toy.score(tmp_path, "ner", spans, mapping={"Drug": nothing})
+    assert found.metrics["entity_precision"] == 1.0 > found.metrics["entity_recall"]
+    drugs = found.counts["gold"] - found.counts["correct"]
+    assert found.left_aside() == [f"left out, as the mapping says: Drug {drugs}"]
+    labels = toy.conll().replace("-Chemical", "-Drug")
+    assert toy.score(tmp_path, "ner", labels, mapping={"Drug": nothing}).metrics == found.metrics
+
+
+def test_pieces_of_words_are_scored_as_mentions(tmp_path: Path) -> None:
+    toy.make(tmp_path, "ner")
+    rows: Any = toy.examples("ner")
+    lines = []
+    for one in rows:
+        pieces: list[dict[str, Any]] = []
+        for span in toy.spans(one):
+            half = (span["start"] + span["end"]) // 2
+            for prefix, start, end in (("B", span["start"], half), ("I", half, span["end"])):
+                pieces.append({"entity": f"{prefix}-{span['type'].lower()}", "start": start, "end": end})
+                pieces[-1]["index"] = pieces[-2]["index"] + 1 if prefix == "I" else start
+        lines.append({"id": one.id, "mentions": pieces})
+    with pytest.raises(PubmillError, match="2 labels that the dataset lacks: disease, chemical"):
+        toy.score(tmp_path, "ner", lines)
+    for prefix in ("", "B-"):
+        mapping: dict[str, Any] = {f"{prefix}disease": "Disease", f"{prefix}chemical": "Chemical"}
+        assert toy.score(tmp_path, "ner", lines, mapping=mapping).metrics["entity_f1"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("answer", "items", "rules"),
+    [
+        (" yes ", ["yes"], []),
+        ("", [], []),
+        ("a\n\nb", ["a", "b"], []),
+        ("* a\n• b\n3) c", ["a", "b", "c"], ["bullets"]),
+        ("```\n- a\n```", ["a"], ["fence", "bullets"]),
+        ("So:\n```json\n[1, 2.5]\n```\nThat is all.", ["1", "2.5"], ["fence", "json"]),
+        ("<thinking>\n```x```\n</thinking> no", ["no"], ["reasoning"]),
+        ('{"answer": {"text": "x"}}', ["x"], ["json"]),
+        ("[]", [], ["json"]),
+        ('{"x y": 1, "z": 0, "u": "1"}', ["x y", "u"], ["json"]),
+        ('{"x": 0}', [], ["json"]),
+        ('{"x": 1, "z": ""}', ['{"x": 1, "z": ""}'], []),
+        ('{"score": 1}', ["1"], ["json"]),
+        ("```\na\n```\n```\nb\n```", ["```", "a", "```", "```", "b", "```"], []),  # two answers are none
+        ('{"label": "a"', ['{"label": "a"'], []),
+        ('{"why": "x"}', ['{"why": "x"}'], []),
+        ("[true]", ["[true]"], []),
+        ('{"a": 1, "a": 2}', ['{"a": 1, "a": 2}'], []),
+        ("1-methylhistidine", ["1-methylhistidine"], []),
+    ],
+)
+def test_marks_are_taken_off(answer: str, items: list[str], rules: list[str]) -> None:
+    found = read_answer(answer, "the text")
+    assert ([item.text for item in found.items], found.rules) == (items, rules)
+
+
+@pytest.mark.parametrize("answer", ["[18F]", '["a"]', "- 5 mg", "1. Flu"])
+def test_what_stands_in_the_text_is_no_mark(answer: str) -> None:
+    assert read_answer(answer, f"It is {answer} here") == ([FreeItem(answer)], [])
+
+
+def test_types_are_those_of_the_json_and_answers_are_made_plain() -> None:
+    found = read_answer('{"Drug": ["a", "b"], "Disease": []}', "").items
+    assert found == [("a", "Drug"), ("b", "Drug")]
+    for form in (
+        '[{"entity": "a", "category": "Drug"}]',
+        '{"entities": [{"mention": "a", "label": "Drug"}]}',
+    ):
+        assert read_answer(form, "").items == [("a", "Drug")]
+    assert read_answer('[{"label": "a"}]', "").items == [("a", None)]
+    assert [plain_answer(text) for text in (" **Yes**.", '"No!"', "(b)  c")] == ["yes", "no", "b) c"]
+
+
+def test_a_text_that_occurs_several_times_is_several_mentions_and_counted(tmp_path: Path) -> None:
+    folder, examples = toy.make(tmp_path, "ner"), toy.examples("ner")
+    twice = [replace(examples[0], words=["flu" if word == "old" else word for word in examples[0].words])]  # type: ignore[call-arg, attr-defined]
+    write_examples(folder / "test.jsonl.gz", [*twice, *examples[1:]])
+    lines = [{"id": one.id, "output": "Disease: flu"} for one in examples]
+    found = toy.score(tmp_path, "ner", lines, mapping={"disease": "Disease"})
+    assert found.submission.reading.spans == 13 and found.summary()["read_by_rule"]["places"] == 1
+    assert any("1 of 12 answers name a text that occurs several times" in one for one in found.left_aside())

@@ -1,4 +1,4 @@
-"""Each prediction belongs to one example; files of which that is unclear are refused."""
+"""Each prediction belongs to one example, by id, text or order; where that is unclear, a file is refused."""
 
 import json
 from collections.abc import Callable
@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.predictions.matching import texts_of
+from pubmill.examples.kinds import MultilabelExample, RegressionExample, SequenceExample, TokensExample
+from pubmill.predictions.ordered_form import order_of
+from pubmill.predictions.submission import Submission, read_submission
+from pubmill.recipes.submissions import SubmissionRecipe
 from tests.unit.predictions import toy_datasets as toy
 
 Change = Callable[[list[str]], list[str]]
-LEAKED = [line.replace('"id": "', '"id": "G_') for line in toy.jsonl("rel").splitlines()]
 
 
 def changed(content: str, change: Change) -> str:
@@ -22,7 +24,10 @@ def changed(content: str, change: Change) -> str:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda lines: lines[:-1], r"found 11 predictions: 1 missing \(1006.T12\)"),
+        (
+            lambda lines: lines[:-1],
+            r"found 11 predictions: 1 missing \(1006.T12\).*With `pubmill score --par",
+        ),
         (lambda lines: [*lines, lines[0]], r"found 13 predictions: 1 repeated \(1000.T1\)"),
         (lambda lines: [lines[0].replace("T1", "T9"), *lines[1:]], r"1 unknown \(1000.T9\); 1 missing"),
         (lambda lines: [lines[0].replace('"id": "1000.T1", ', ""), *lines[1:]], "no id, although other"),
@@ -40,13 +45,6 @@ def test_lines_with_ids_may_be_in_any_order(tmp_path: Path) -> None:
     toy.make(tmp_path, "rel")
     content = changed(toy.jsonl("rel"), lambda lines: lines[::-1])
     assert toy.score(tmp_path, "rel", content).metrics["micro_f1"] == 1.0
-    toy.make(tmp_path, "rel")
-    [one, *_] = toy.examples("rel")
-    plain = "In 1 assays drug1 changed gene1 levels."
-    marked = "In 1 assays [E1] drug1 [/E1] changed [E2] gene1 [/E2] levels."
-    dummies = "In 1 assays @CHEM$ changed @GENE$ levels."
-    assert texts_of(one, toy.recipe(tmp_path, "rel")) == {"", "1000", plain, marked, dummies}
-    assert texts_of(one, toy.recipe(tmp_path, "rel", dummies=None)) == {"", "1000", plain, marked}
 
 
 def test_ids_of_another_variant_are_recognised(tmp_path: Path) -> None:
@@ -65,6 +63,12 @@ def by_ids(ids: Callable[[Any], str]) -> str:
     return "".join(json.dumps({"id": ids(one), "label": toy.gold(one)}) + "\n" for one in toy.examples("rel"))
 
 
+def shuffled_table() -> str:
+    header, *rows = (line.partition("\t") for line in toy.indexed_tsv().splitlines())
+    texts = [text for _, _, text in rows][::-1]
+    return f"{''.join(header)}\n" + "".join(f"{number}\t{text}\n" for number, text in enumerate(texts))
+
+
 SENTENCES = toy.conll().strip().split("\n\n")
 DOCUMENTS = toy.pubtator().strip().split("\n\n")
 REFUSED: list[tuple[str, str, str]] = [
@@ -74,6 +78,7 @@ REFUSED: list[tuple[str, str, str]] = [
     ("rel", toy.blurb_tsv().replace("In 2 assays", "In two assays"), r":2: the text of 1001.T2 is not the"),
     ("rel", toy.jsonl("rel").replace('{"id"', '{"dataset": "ddi", "id"'), "predictions for ddi, not for rel"),
     ("rel", changed(toy.indexed_tsv(), lambda lines: lines[:-1]), ": 11 predictions without ids"),
+    ("rel", shuffled_table(), "in another order.*no ids"),
     ("ner", "\n".join(SENTENCES[::-1]) + "\n\n", "in another order, and"),
     ("ner", toy.conll().replace("aspirin", "Aspirin", 1), r"differ from the dataset's from .*:1 on"),
     ("ner", toy.conll().replace("Case\tO\n", "", 1), "words differ"),
@@ -91,20 +96,6 @@ def test_other_ids_texts_and_words_are_refused(name: str, content: str, message:
     toy.make(tmp_path, name)
     with pytest.raises(PubmillError, match=message):
         toy.score(tmp_path, name, content)
-
-
-@pytest.mark.parametrize("content", [toy.conll(), toy.indexed_tsv()])
-def test_another_order_without_ids_is_refused(content: str, tmp_path: Path) -> None:
-    name = "ner" if "Disease" in content else "rel"
-    toy.make(tmp_path, name)
-    if name == "ner":
-        shuffled = "\n\n".join(reversed(content.strip().split("\n\n"))) + "\n\n"
-    else:
-        header, *rows = content.splitlines()
-        texts = [row.split("\t", 1)[1] for row in rows]
-        shuffled = "\n".join([header, *(f"{n}\t{text}" for n, text in enumerate(texts[::-1]))]) + "\n"
-    with pytest.raises(PubmillError, match=r"in another order.*no ids"):
-        toy.score(tmp_path, name, shuffled)
 
 
 def test_five_ids_are_listed(tmp_path: Path) -> None:
@@ -149,3 +140,129 @@ def test_spans_without_ids_are_matched_by_the_text_of_their_sentence(tmp_path: P
         toy.score(tmp_path, "ner", content.replace("aspirin", "Aspirin", 1))
     with pytest.raises(PubmillError, match=r"12 of 12 predictions stand beside the dataset's texts in"):
         toy.score(tmp_path, "ner", changed(content, lambda lines: lines[::-1]))
+
+
+SEQUENCE = [SequenceExample(id=name, document=None, text=name, label="no") for name in "abc"]
+LABELS = {
+    "tokens": ("Disease",), "sequence": ("maybe", "no", "yes"), "regression": (), "multilabel": ("b", "a"),
+}  # fmt: skip
+EXAMPLES: dict[str, list[Any]] = {
+    "tokens": [
+        TokensExample(id="a", document=None, words=["Flu", "came", "."], labels=["O"] * 3),
+        TokensExample(id="b", document=None, words=["No", "flu"], labels=["O"] * 2),
+    ],
+    "sequence": SEQUENCE,
+    "regression": [RegressionExample(id=n, document=None, text=n, text_pair=n, score=1.0) for n in "ab"],
+    "multilabel": [MultilabelExample(id=name, document=None, text=name, labels=[]) for name in "ab"],
+}
+YES_NO_MAYBE = ["yes", "no", "maybe"]
+BEGIN, IN, OUT, PAD = [5.0, 0.0, 1.0], [0, 2, 1], [0.1, 0.2, 3.0], [-100.0] * 3  # scores of B, I and O
+
+
+def submitted(folder: Path, kind: Any, text: str, **changes: Any) -> Submission:
+    recipe = SubmissionRecipe(
+        dataset="toy", kind=kind, access="public", split="test", metric="accuracy", labels=LABELS[kind],
+        **{"order": "export", **changes},
+    )  # fmt: skip
+    (folder / "file").write_text(text)
+    return read_submission(folder / "file", recipe, EXAMPLES[kind])
+
+
+def read(folder: Path, kind: Any, text: str, **changes: Any) -> list[Any]:
+    """Read predictions; return the value of each example, in order."""
+    lines = submitted(folder, kind, text, **changes).lines
+    assert [line["id"] for line in lines] == [one.id for one in EXAMPLES[kind]]
+    return [next(value for name, value in line.items() if name != "id") for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "expected"),
+    [
+        ("tokens", "B-Disease O O\nO B-Disease\n", [["B-Disease", "O", "O"], ["O", "B-Disease"]]),
+        ("tokens", json.dumps([["S-Disease", "O", "O"], ["O", "O"]]), [["B-Disease", "O", "O"], ["O", "O"]]),
+        ("sequence", "yes\nno\nmaybe\n", YES_NO_MAYBE),
+        ("sequence", "index\tprediction\n0\tyes\n1\t1\n2\tmaybe\n", YES_NO_MAYBE),
+        ("sequence", "[2, 1, 0]", YES_NO_MAYBE),
+        (
+            "sequence",
+            json.dumps({"logits": [[0, 1, 3], [0, 5, 1], [9, -1, 2]], "labels": [0, 0, 0]}),
+            YES_NO_MAYBE,
+        ),
+        ("regression", "index\tprediction\n0\t1.250\n1\t3.0\n", [1.25, 3.0]),
+        ("regression", json.dumps({"predictions": [[0.5], [4.0]]}), [0.5, 4.0]),
+        ("multilabel", json.dumps({"predictions": [[0.5, 4], [-1, -2.0]]}), [["a", "b"], []]),
+        (
+            "tokens",  # the second word of the first sentence has two pieces
+            json.dumps(
+                {
+                    "predictions": [[OUT, BEGIN, IN, OUT, OUT, OUT], [OUT, OUT, BEGIN, OUT, PAD, PAD]],
+                    "word_ids": [[None, 0, 1, 1, 2, None], [None, 0, 1, None]],
+                    "label_ids": [[-100, 2, 2, -100, 2, -100], [-100, 2, 2, -100, -100, -100]],
+                }
+            ),
+            [["B-Disease", "I-Disease", "O"], ["O", "B-Disease"]],
+        ),
+    ],
+)
+def test_predictions_follow_the_examples(tmp_path: Path, kind: str, text: str, expected: list[Any]) -> None:
+    assert read(tmp_path, kind, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "message"),
+    [
+        ("tokens", "B-Disease O O\n", "1 predictions for the 2 examples of toy"),
+        ("tokens", "B-Disease O\nO O\n", "2 labels for the 3 words of a"),
+        ("tokens", "B-Disease O x\nO O\n", "expected BIO labels"),
+        ("tokens", json.dumps({"predictions": [[BEGIN]], "label_ids": [[0]]}), "and `word_ids` where words"),
+        ("tokens", json.dumps({"logits": [[BEGIN], [BEGIN]], "word_ids": [[0], [0]]}), "1 labels for the 3"),
+        ("tokens", json.dumps({"logits": [[[1]], [BEGIN]], "word_ids": [[0], [0]]}), "item 1: expected a"),
+        ("tokens", json.dumps([[0, 0, 1], [1, 1]]), "item 1: numbers in place of labels"),
+        ("multilabel", json.dumps({"logits": [[1], [1]]}), "item 1: expected a list of 2 numbers"),
+        ("tokens", "B-Gene O O\nO O\n", "label that the dataset lacks: Gene"),
+        ("sequence", "yes\nno\n\nno\n", "4 predictions for the 3 examples"),
+        ("sequence", "index\tprediction\n0\tyes\n2\tno\n3\tno\n", "file:3: expected the row number 1"),
+        ("sequence", "[2, 1, 3]", "label that the dataset lacks: 3"),
+        ("sequence", json.dumps({"logits": [[1, 2], [1, 2], [2, 1]]}), "item 1: expected a list of 3"),
+        ("sequence", json.dumps({"logits": [["a"]] * 3}), "item 1: expected a list of 3"),
+        ("sequence", json.dumps({"gold": [1, 2, 3]}), "expected a list of predictions, or an object"),
+        ("regression", "low\nhigh\n", "expected a finite number"),
+    ],
+)  # fmt: skip
+def test_other_files_are_refused(tmp_path: Path, kind: str, text: str, message: str) -> None:
+    with pytest.raises(PubmillError, match=message):
+        read(tmp_path, kind, text)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("tokens", "B-Disease O O\nO B-Disease\n"),
+        ("sequence", "index\tprediction\n0\tyes\n1\t1\n2\tmaybe\n"),
+        ("sequence", json.dumps({"predictions": [[1, 2, 3]] * 3, "label_ids": [0, 0, 0]})),
+    ],
+)
+def test_without_the_order_the_option_is_named(tmp_path: Path, kind: str, text: str) -> None:
+    with pytest.raises(PubmillError, match="of `pubmill export`, add `--order export`"):
+        read(tmp_path, kind, text, order=None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "yes\nno\n", "a\tyes\nb\tno\nd\tno\n", '[{"id": "a", "label": "x"}, 1, 2]',
+        "id,prediction\na,yes\nb,no\n",  # with the headings, as many lines as examples
+        '{"id": "a", "label": "yes"}\n{"id": "b", "label": "no"}\n',
+        "document,guess\na,yes\nb,no\n",
+    ],
+)  # fmt: skip
+def test_a_file_of_another_order_has_no_such_advice(tmp_path: Path, text: str) -> None:
+    with pytest.raises(PubmillError) as refused:
+        read(tmp_path, "sequence", text, order=None)
+    assert "--order" not in str(refused.value)
+
+
+def test_scores_are_said_to_be_read_and_the_order_is_that_of_ids(tmp_path: Path) -> None:
+    text = json.dumps({"predictions": [[1, 2, 3]] * 3, "label_ids": [0, 0, 0]})
+    assert submitted(tmp_path, "sequence", text).reading.by_rule == {"scores": 3}
+    assert order_of(SEQUENCE) != order_of(SEQUENCE[::-1])

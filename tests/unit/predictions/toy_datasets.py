@@ -98,15 +98,6 @@ def ioe(labels: list[str]) -> list[str]:
     return made
 
 
-def iob1(labels: list[str]) -> list[str]:
-    """Return BIO labels as IOB1: B only between touching mentions of one type."""
-    before = ["O", *labels]
-    return [
-        label if label[0] != "B" or last[1:] == label[1:] else f"I{label[1:]}"
-        for last, label in zip(before, labels, strict=False)
-    ]
-
-
 def iobes(labels: list[str]) -> list[str]:
     """Return BIO labels as IOBES."""
     bioul = to_labels(to_mentions(labels), len(labels), "bioul")

@@ -12,17 +12,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from pubmill.cli.app import APP
 from pubmill.cli.studies import target_of_study
 from pubmill.errors import PubmillError
+from pubmill.extras.archive.archive_recipes import ArchiveRecipe
 from pubmill.extras.archive.archive_stages import Archive
 from pubmill.extras.archive.programs.archive import main
 from pubmill.extras.archive.verification import ArchivedStudy, verify
 from pubmill.hardware import provenance
+from pubmill.stages import Graph
 from pubmill.storage.files import read_json
 from tests.unit.extras.archive import toy_study as toy
+from tests.unit.programs import run_verb
 from tests.world.part import CANARY
 
 RUN = "results/toy/runs/toy/bert/{}/standard/final/seed-1"
@@ -55,10 +56,15 @@ def checked(folder: Path) -> ArchivedStudy:
     return verify(archive(folder), folder / "checkout")
 
 
-def again(folder: Path) -> ArchivedStudy:
-    """Pack the study of a folder anew, and verify it."""
-    recipe = toy.graph_of(folder).stage(Archive).recipe()
+def pack(folder: Path, graph: Graph) -> ArchiveRecipe:
+    """Pack a study of a folder anew."""
+    recipe = graph.stage(Archive).recipe()
     main(recipe, folder / "results/toy", archive(folder), folder / "checkout/specs")
+    return recipe
+
+
+def again(folder: Path, **more: object) -> ArchivedStudy:
+    pack(folder, toy.graph_of(folder, **more))
     return checked(folder)
 
 
@@ -134,12 +140,11 @@ def test_it_is_an_ro_crate(members: dict[str, bytes]) -> None:
     assert {one for one in named if not one.startswith("http")} <= entities.keys()
 
 
-def test_an_author_is_named(tmp_path: Path) -> None:
+def test_an_author_is_named(folder: Path) -> None:
     author = {"name": "Ada Lovelace", "orcid": "https://orcid.org/0000-0002-1825-0097"}
-    made = toy.make(tmp_path, author=author)
-    graph = json.loads(toy.members_of(made)["ro-crate-metadata.json"])["@graph"]
+    assert again(folder, author=author).different == []
+    graph = json.loads(toy.members_of(archive(folder))["ro-crate-metadata.json"])["@graph"]
     assert [one["name"] for one in graph if one["@type"] == "Person"] == ["Ada Lovelace"]
-    assert verify(made, tmp_path / "checkout").different == []
 
 
 def test_records_on_disk_that_no_job_makes_are_in_it(folder: Path) -> None:
@@ -149,8 +154,7 @@ def test_records_on_disk_that_no_job_makes_are_in_it(folder: Path) -> None:
     record = read_json(Path(f"{stale}.json")) | {"made_by": "other recipes"}
     Path(f"{stale}.json").write_text(json.dumps(record), encoding="utf-8")
     toy.write_table(folder, graph)
-    recipe = graph.stage(Archive).recipe()
-    main(recipe, folder / "results/toy", archive(folder), folder / "checkout/specs")
+    recipe = pack(folder, graph)
     assert len(recipe.found) == 4 and list(recipe.stale) == ["runs/toy/bert/pairs/standard/final/seed-1.json"]
     assert checked(folder).different == []
 
@@ -171,13 +175,6 @@ def test_changed_specs_are_differences_at_the_same_commit_and_notes_at_another(
     assert "verified by dddd" in study.notes[1]
 
 
-def run(path: Path) -> tuple[int, str]:
-    done = CliRunner().invoke(APP, ["verify", str(path)])
-    error = done.exception
-    assert error is None or isinstance(error, SystemExit | PubmillError), error
-    return done.exit_code, done.output + (str(error) if isinstance(error, PubmillError) else "")
-
-
 def test_the_command_names_what_differs(made: Path, members: dict[str, bytes], tmp_path: Path) -> None:
     name = f"{RUN.format('words')}.json"
     record = json.loads(members[name])
@@ -190,7 +187,7 @@ def test_the_command_names_what_differs(made: Path, members: dict[str, bytes], t
 
 def test_the_command_ends_with_1_if_something_differs(made: Path) -> None:
     """The toy's specs are not those of this pubmill, and the same commit packed it."""
-    code, output = run(archive(made))
+    code, output, _ = run_verb("verify", archive(made))
     assert code == 1 and "different: specs/" in output and output.endswith(" differences\n")
 
 
@@ -284,9 +281,8 @@ def test_it_is_requested_by_a_word() -> None:
 def test_an_archive_needs_finished_results(folder: Path) -> None:
     graph = toy.graph_of(folder)
     Path(graph.paths.table(toy.TABLE, "csv")).unlink()
-    recipe = graph.stage(Archive).recipe()
     with pytest.raises(PubmillError, match=r"table01.csv does not exist; run the study first"):
-        main(recipe, folder / "results/toy", archive(folder), folder / "checkout/specs")
+        pack(folder, graph)
 
 
 def test_a_study_without_tables_of_results_has_no_archive(folder: Path) -> None:

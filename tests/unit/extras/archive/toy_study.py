@@ -165,7 +165,7 @@ def graph_of(folder: Path, **more: Any) -> Graph:
     return Graph(*check_study(config | more, folder / "checkout/specs"))
 
 
-def make(folder: Path, **more: Any) -> Path:
+def make(folder: Path) -> Path:
     """Make the study in a folder, with its archive; return the archive."""
     for name, text in SPECS.items():
         path = folder / "checkout/specs" / name
@@ -174,7 +174,7 @@ def make(folder: Path, **more: Any) -> Path:
     (folder / "checkout/rules").mkdir()
     for name in ("Snakefile", "rules/one.smk"):
         (folder / "checkout" / name).write_text("# a workflow\n")
-    graph = graph_of(folder, **more)
+    graph = graph_of(folder)
     results = folder / "results/toy"
     for dataset in ("words", "pairs", SECRET):
         write_examples(results / RELATIVE.examples(dataset, "test"), gold(dataset))

@@ -33,9 +33,14 @@ def asked(full_specs: Specs, graph_of: GraphOf, study: dict[str, Any], **weights
     return graph_of(full_specs.model_copy(update={"models": models}), **study)
 
 
+def job_on(dataset: str, submission: str = "some-llm") -> SimpleNamespace:
+    """Return the wildcards of a job."""
+    return SimpleNamespace(asked="some-llm", submission=submission, dataset=dataset, seed="1")
+
+
 def options_for(dataset: str, *arguments: Any) -> list[str]:
     """Return the options of the program for a dataset."""
-    return Ask(asked(*arguments)).options(SimpleNamespace(asked="some-llm", dataset=dataset))
+    return Ask(asked(*arguments)).options(job_on(dataset))
 
 
 def test_credentialed_text_goes_to_a_server_of_others_only_with_a_licence(
@@ -66,20 +71,12 @@ def test_price_and_budget_decide_no_answer_and_the_engine_does(full_specs: Specs
     plain = asked(full_specs, graph_of, {})
     terms = asked(full_specs, graph_of, {}, price=price, budget={"tokens": 100})
     stated = asked(full_specs, graph_of, {}, engine={**engine, "quantisation": "awq"})
-    jobs = [Ask(graph).recipe_of(Job()) for graph in (plain, terms, stated)]
+    jobs = [Ask(graph).recipe_of(job_on("bc2gm")) for graph in (plain, terms, stated)]
     assert jobs[0] == jobs[1] != jobs[2]
-    options = Ask(terms).options(Job())
+    options = Ask(terms).options(job_on("bc2gm"))
     assert options[::2] == ["--price", "--budget"] and '"tokens":100' in options[3].replace(" ", "")
     with pytest.raises(ValueError, match="unknown key|Unexpected keyword|unexpected"):
         asked(full_specs, graph_of, {}, budget={"token": 1})
-
-
-class Job:
-    """Wildcards of a job."""
-
-    asked, dataset, seed = "some-llm", "bc2gm", "1"
-
-    submission = asked
 
 
 def test_a_published_prompt_is_an_input_of_asking(full_specs: Specs, graph_of: GraphOf) -> None:
@@ -87,28 +84,18 @@ def test_a_published_prompt_is_an_input_of_asking(full_specs: Specs, graph_of: G
     published = full_specs.prompts["chen2025"].templates["hoc@blurb"]
     assert isinstance(published, PublishedPrompt)
 
-    class Hallmarks(Job):
-        dataset = "hoc@blurb"
-
-    ask = Ask(theirs)
-    file = theirs.paths.source_of_url(published.url)
-    assert ask.inputs_of(Hallmarks())["prompt"] == file
-    assert ask.prompt_option(Hallmarks()) == ["--prompt", file]
-    recipe = ask.recipe_of(Hallmarks())
+    file, job = theirs.paths.source_of_url(published.url), job_on("hoc@blurb")
+    ask, own = Ask(theirs), Ask(plain)
+    assert ask.inputs_of(job)["prompt"] == file and ask.prompt_option(job) == ["--prompt", file]
+    recipe = ask.recipe_of(job)
     assert recipe.published == PublishedText(place=published.place, sha256=published.sha256)
     assert recipe.prompt == published.input
-    own = Ask(plain)
-    assert "prompt" not in own.inputs_of(Hallmarks()) and own.prompt_option(Hallmarks()) == []
-    assert own.recipe_of(Hallmarks()).published is None
+    assert own.prompt_option(job) == [] and own.recipe_of(job).published is None
 
 
 def test_predictions_of_an_asked_model_are_made_of_its_answers(full_specs: Specs, graph_of: GraphOf) -> None:
     stage = TakePredictions(asked(full_specs, graph_of, {}))
-    inputs = stage.inputs_of(Job())
-    assert inputs["answers"] == [stage.graph.paths.answers("some-llm", "bc2gm", "1")]
-    assert stage.parts_of(Job()) == ("asked",)
-
-    class Other(Job):
-        submission = "no-pretraining"
-
-    assert stage.inputs_of(Other()).keys() == {"dataset"} and stage.parts_of(Other()) == ()
+    own, other = job_on("bc2gm"), job_on("bc2gm", "no-pretraining")
+    assert stage.inputs_of(own)["answers"] == [stage.graph.paths.answers("some-llm", "bc2gm", "1")]
+    assert stage.parts_of(own) == ("asked",)
+    assert stage.inputs_of(other).keys() == {"dataset"} and stage.parts_of(other) == ()

@@ -11,10 +11,12 @@ from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
+import requests
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import write_examples
 from pubmill.examples.prompts import right_answer, wording_of
+from pubmill.extras.ask import chat_server
 from pubmill.extras.ask.ask_recipes import Asking, AskRecipe, PublishedText
 from pubmill.extras.ask.asked_answers import ask_all, read_answers, request_digest
 from pubmill.extras.ask.asking import (
@@ -26,16 +28,19 @@ from pubmill.extras.ask.asking import (
     system_of,
     with_whole_prompt,
 )
-from pubmill.extras.ask.chat_server import KEY, PAUSES, ChatServer
+from pubmill.extras.ask.chat_server import KEY, LONGEST_PAUSE, PAUSES, ChatServer
 from pubmill.predictions.free_answers import asked_counts
 from pubmill.predictions.predictions import answers_to_labels
 from pubmill.predictions.scores import score_submission
 from pubmill.predictions.supplied import report, supply
 from pubmill.recipes.reading import as_json, as_values
 from pubmill.recipes.submissions import Budget, Price, SuppliedRecipe
-from pubmill.storage.files import read_jsonl_gz
+from pubmill.storage.files import read_json, read_jsonl_gz
 from tests.chat_stub import ChatStub, Fault, serving
 from tests.unit.predictions import toy_datasets
+from tests.unit.predictions.test_programs import checkout as checkout
+from tests.unit.predictions.test_programs import run
+from tests.unit.programs import run_program
 from tests.waiting import wait_until
 
 TASKS = {
@@ -83,6 +88,10 @@ def test_right_answers_are_read_as_the_gold(name: str, structured: bool, tmp_pat
         prompts[one.id]["messages"][-1]["content"]: right(one, bool(wording.words["types"]))
         for one in examples
     }
+    for answer in gold.values() if structured else ():
+        jsonschema.validate(json.loads(answer), schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"other": 1}, schema)
     with serving(ChatStub(gold.__getitem__)) as stub:
         record, store = ask_toy(name, tmp_path, stub, structured=structured)
     assert set(stub.asked.values()) == {1} and len(stub.asked) == record.answers == 12
@@ -171,20 +180,18 @@ def test_answers_of_earlier_calls_count_in_the_budget(tmp_path: Path) -> None:
 
 
 def test_a_job_that_has_spent_its_budget_keeps_its_answers_and_goes_on_with_a_larger_one(
-    tmp_path: Path, root: Path
+    tmp_path: Path,
 ) -> None:
-    folder = toy_datasets.make(tmp_path, "doc")
-    recipe, output = as_json(as_values(recipe_for("doc"))), tmp_path / "answers/doc.jsonl"
+    output = tmp_path / "answers/doc.jsonl"
+    words = ["--dataset", toy_datasets.make(tmp_path, "doc"), "--output", output, "--at-once", 1]
+    words += ["--recipe", as_json(as_values(recipe_for("doc")))]
     with serving(ChatStub(lambda prompt: "none")) as stub:
-        command = [
-            sys.executable, "pubmill/extras/ask/programs/ask.py", "--recipe", recipe,
-            "--at-once", "1", "--server", stub.url, "--dataset", str(folder), "--output", str(output),
-            "--budget",
-        ]  # fmt: skip
-        first = subprocess.run([*command, '{"requests": 5}'], cwd=root, capture_output=True, text=True)
-        assert first.returncode == 1 and not output.exists()
-        assert "the budget is spent: 5 answers, 50 and 5 tokens; 7 examples are not asked" in first.stderr
-        subprocess.run([*command, '{"requests": 12}'], cwd=root, check=True)
+        words += ["--server", stub.url, "--budget"]
+        spent = "the budget is spent: 5 answers, 50 and 5 tokens; 7 examples are not asked"
+        with pytest.raises(SystemExit, match=spent):
+            run_program("ask", *words, '{"requests": 5}')
+        assert not output.exists()
+        run_program("ask", *words, '{"requests": 12}')
     assert len(output.read_text().splitlines()) == 12 and set(stub.asked.values()) == {1}
 
 
@@ -216,17 +223,6 @@ def test_any_text_may_be_an_answer(tmp_path: Path) -> None:
         assert ask_all(REQUESTS, server_at(stub)[0], path, 2, Budget()) == 0
     found = read_answers(path, REQUESTS)["x3"]["response"]["body"]["choices"][0]["message"]["content"]
     assert found.strip() == odd
-
-
-@pytest.mark.parametrize("name", TASKS)
-def test_right_json_fits_the_schema_that_the_server_enforces(name: str, tmp_path: Path) -> None:
-    toy_datasets.make(tmp_path, name)
-    reading = toy_datasets.recipe(tmp_path, name)
-    schema = schema_of(reading.kind, reading.labels)
-    for one in toy_datasets.examples(name):
-        jsonschema.validate(json.loads(right_json(one, typed=True)), schema)
-        with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate({"other": 1}, schema)
 
 
 def test_price_and_probabilities_are_recorded(tmp_path: Path) -> None:
@@ -263,17 +259,17 @@ def test_credentialed_text_is_sent_to_no_hosted_server_without_a_licence(
         server, _ = server_at(stub)
         monkeypatch.setattr(ChatServer, "is_hosted", True)
         record, left = ask_dataset(*given, server=server, at_once=4, licence="agreement 17")
-    assert (left, record.hosted, record.licence, record.served) == (0, True, "agreement 17", {})
+    assert (left, record.hosted, record.licence) == (0, True, "agreement 17")
 
 
 ASK = """
+import json
 import sys
 from pathlib import Path
 from pubmill.extras.ask.asked_answers import ask_all
 from pubmill.recipes.submissions import Budget
 from pubmill.extras.ask.chat_server import ChatServer
-from tests.unit.extras.ask.test_asking import REQUESTS
-ask_all(REQUESTS, ChatServer(url=sys.argv[1]), Path(sys.argv[2]), 1, Budget())
+ask_all(json.loads(sys.argv[3]), ChatServer(url=sys.argv[1]), Path(sys.argv[2]), 1, Budget())
 """
 
 
@@ -285,7 +281,7 @@ def test_a_killed_command_continues_without_asking_twice(tmp_path: Path, root: P
         return "yes"
 
     with serving(ChatStub(slow)) as stub:
-        command = [sys.executable, "-c", ASK, stub.url, str(path)]
+        command = [sys.executable, "-c", ASK, stub.url, str(path), json.dumps(REQUESTS)]
         first = subprocess.Popen(command, cwd=root)
         wait_until(lambda: path.is_file() and path.read_bytes().count(b"\n") >= 3, 60, "three answers")
         first.send_signal(signal.SIGKILL)
@@ -325,3 +321,142 @@ def test_answers_are_reported_as_they_come(
     with serving(ChatStub(lambda prompt: "yes")) as stub:
         ask_all(REQUESTS, server_at(stub)[0], tmp_path / "a.jsonl", 1, Budget(requests=2))
     assert capsys.readouterr().err == "pubmill: 1 of 2 answers\npubmill: 2 of 2 answers\n"
+
+
+URL = "http://localhost:8000/v1"
+
+
+class Answered:
+    """A response."""
+
+    def __init__(self, body: Any, status: int = 200, later: str | None = None) -> None:
+        self.body, self.status_code = body, status
+        self.headers = {"Retry-After": later} if later is not None else {}
+
+    def json(self) -> Any:
+        if isinstance(self.body, Exception):
+            raise self.body
+        return self.body
+
+
+class Session:
+    """Returns or raises what a test gives, each time."""
+
+    def __init__(self, what: Any) -> None:
+        self.what = what
+        self.options: dict[str, Any] = {}
+
+    def post(self, *_: Any, **options: Any) -> Any:
+        self.options = options
+        if isinstance(self.what, Exception):
+            raise self.what
+        return self.what
+
+
+def asked(monkeypatch: pytest.MonkeyPatch, what: Any) -> tuple[str, list[float]]:
+    """Return the message of a server that always does this, and what was waited for it."""
+    waited = list[float]()
+    monkeypatch.setattr(chat_server, "_session", lambda: Session(what))
+    with pytest.raises(PubmillError) as error:
+        ChatServer(url=URL, pause=waited.append).answer({})
+    return str(error.value), waited
+
+
+def answer(content: Any) -> dict[str, Any]:
+    return {"choices": [{"message": {"content": content}}]}
+
+
+BUSY = (408, 409, 425, 429, 500, 502, 503, 504, 529)
+FORM = "an answer of another form than OpenAI's chat completions"
+SERVER_FAULTS: dict[str, tuple[Any, str]] = {
+    "time": (requests.ReadTimeout(), "no answer in time"),
+    "connection in time": (requests.ConnectTimeout(), "no answer in time"),
+    "connection": (requests.ConnectionError(), "no connection"),
+    "broken off": (requests.exceptions.ChunkedEncodingError(), "the answer broke off"),
+    **{f"{one}": (Answered({}, one), f"status {one}") for one in BUSY},
+    "no JSON": (Answered(ValueError()), FORM),
+    "no text": (Answered(answer(None)), FORM),
+    "parts": (Answered(answer([{"text": "x"}])), FORM),
+    "two answers": (Answered({"choices": answer("x")["choices"] * 2}), FORM),
+    "no answers": (Answered({"choices": []}), FORM),
+    "an error": (Answered({"error": "x"}), FORM),
+    "a list": (Answered(["x"]), FORM),
+}
+
+
+@pytest.mark.parametrize("name", SERVER_FAULTS)
+def test_a_fault_that_stays_is_named_after_all_attempts(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    what, named = SERVER_FAULTS[name]
+    said, waited = asked(monkeypatch, what)
+    assert said.startswith(f"{URL}: {named}, {len(PAUSES) + 1} times. Start the server")
+    assert waited == list(PAUSES)
+
+
+@pytest.mark.parametrize(
+    ("later", "first", "last"),
+    [("3", 3.0, 32.0), ("0.5", 1.0, 32.0), ("-9", 1.0, 32.0), ("soon", 1.0, 32.0), ("", 1.0, 32.0),
+     ("9999", LONGEST_PAUSE, LONGEST_PAUSE), (None, 1.0, 32.0)],
+)  # fmt: skip
+def test_a_server_says_when_to_come_again(
+    later: str | None, first: float, last: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, waited = asked(monkeypatch, Answered({}, 429, later))
+    assert (waited[0], waited[-1]) == (first, last)
+
+
+@pytest.mark.parametrize(("status", "hint"), [(400, ""), (401, "; set "), (403, "; set "), (302, "")])
+def test_a_refusal_is_not_asked_again(status: int, hint: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    said, waited = asked(monkeypatch, Answered({}, status))
+    hint = f"{hint}{chat_server.KEY}" if hint else ""
+    whole = f"{URL} refuses the request with status {status}{hint}; answers are kept"
+    assert (said, waited) == (whole, [])
+
+
+@pytest.mark.parametrize("key", [None, "secret"])
+def test_a_request_is_sent_with_the_key_to_that_address_only(
+    key: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A redirection could lead the text to another host."""
+    session = Session(Answered(answer("yes")))
+    monkeypatch.setattr(chat_server, "_session", lambda: session)
+    monkeypatch.delenv(chat_server.KEY, raising=False)
+    if key:
+        monkeypatch.setenv(chat_server.KEY, key)
+    ChatServer(url=URL).answer({"model": "m"})
+    assert session.options["headers"] == ({"Authorization": "Bearer secret"} if key else {})
+    assert session.options["allow_redirects"] is False and session.options["json"] == {"model": "m"}
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [("ftp://localhost/v1", "expected an address such as"), ("http:///v1", "expected an address such as"),
+     ("localhost:8000", "expected an address such as"), ("http://api.example.org", "plain http is for")],
+)  # fmt: skip
+def test_an_address_is_whole_and_protected(url: str, message: str) -> None:
+    with pytest.raises(PubmillError, match=f"^--server {url}: {message}"):
+        ChatServer(url=url)
+    assert ChatServer(url="https://api.example.org").is_hosted
+    assert not ChatServer(url=URL).is_hosted
+
+
+def test_a_model_is_asked_until_the_budget_is_spent_and_then_further(checkout: Path) -> None:
+    price = '{"prompt": 500000, "answer": 1000000, "currency": "EUR"}'
+    asked = ["rel", checkout / "asked", "--model", "tiny", "--seed", "2", "--at-once", "1", "--price", price]
+    with serving(ChatStub(lambda prompt: "none")) as stub:
+        words = [*asked, "--prompt", "own", "--server", stub.url]
+        first = run(checkout, "ask", *words, "--most-requests", "5")
+        second = run(checkout, "ask", *words)
+    spent = "7 examples are not asked yet: the budget is spent. With a larger --most-requests"
+    assert (first.returncode, first.stdout) == (1, "") and spent in first.stderr
+    path, mapping = checkout / "asked/seed-2/rel.jsonl", checkout / "asked/asked/rel.mapping.json"
+    results = checkout / "results/demo"
+    said = f"pubmill score {path} --dataset rel --mapping {mapping} --results {results}\n"
+    assert (second.returncode, second.stdout) == (0, said) and set(stub.asked.values()) == {1}
+    assert "12 answers, 120 and 12 tokens, 0 cut off, 72.00 EUR" in second.stderr
+    assert all(prompt.startswith("PROMPT OF THE SPEC ") for prompt in stub.asked)
+    assert read_json(mapping) == {label: label for label in toy_datasets.LABELS}
+    assert read_json(checkout / "asked/asked/system.json")["name"] == "tiny"
+    told = read_json(checkout / "asked/asked/rel.seed-2.json")["asking"]
+    assert {name: told[name] for name in ("length", "temperature", "structured", "logprobs")} == {
+        "length": 512, "temperature": 0.0, "structured": False, "logprobs": False,
+    }  # fmt: skip

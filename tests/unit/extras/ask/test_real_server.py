@@ -59,7 +59,6 @@ def test_its_answers_and_counts_are_recorded(model: Path, address: str, tmp_path
     assert record.prompt_tokens == sum(prompt_tokens(one["messages"]) for one in requests.values())
     assert 0 < record.answer_tokens <= LENGTH * len(examples)
     assert record.models == {str(model): len(examples)}
-    assert record.served["total_slots"] == 2 and record.served["build_info"]
 
 
 @pytest.mark.parametrize("name", ["rel", "doc"])  # answers of labels end, a random model's strings do not

@@ -1,11 +1,13 @@
-"""The audit of published values: those of the five papers, and made-up tables with known verdicts."""
+"""The audit of published values: those of the five papers, made-up tables with known verdicts, its pages."""
 
 from collections import Counter
 from csv import DictReader
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from pubmill.errors import PubmillError
 from pubmill.extras.audit.audit_recipes import (
     AuditedColumn,
     AuditedRow,
@@ -14,8 +16,8 @@ from pubmill.extras.audit.audit_recipes import (
     ScoreCounts,
     StatedRuns,
 )
-from pubmill.extras.audit.audit_stages import AuditStage, graph_of_all_tables
 from pubmill.extras.audit.value_audit import (
+    AUDIT_RENDERERS,
     FACT,
     PARTS_NOT_PRINTED,
     UNSTATED_FOLDS,
@@ -25,15 +27,29 @@ from pubmill.extras.audit.value_audit import (
     audit,
 )
 from pubmill.recipes.tables import Composite
+from pubmill.report.rendering import to_json
+from pubmill.report.study_report import read_report, render
+from pubmill.tables.cells import read_as
+from tests.conftest import ROOT
+from tests.unit import toy_tables as made_up
+from tests.unit.programs import Ended, run_verb
+from tests.unit.report.toy_reports import HOSTILE, put, put_table, recipe
 
-SPECS = Path(__file__).parents[4] / "specs"
+SPECS = ROOT / "specs"
 UNREACHABLE = ["73.69", "74.22", "74.44", "75.20", "76.41", "78.51", "87.20", "87.56"]
 """BioASQ of gu2020: no k/1400."""
 
 
 @pytest.fixture(scope="module")
-def papers() -> Audit:
-    return audit(graph_of_all_tables(SPECS).stage(AuditStage).recipe_of(None), SPECS)
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Ended]:
+    """The results of the command for one table, and how it ended."""
+    results = tmp_path_factory.mktemp("results")
+    return results, run_verb("audit", "gu2020/table06", "--results", results)
+
+
+@pytest.fixture(scope="module")
+def papers(made: tuple[Path, Ended]) -> Audit:
+    return read_as(Audit, made[0] / "pages/audit.json")
 
 
 def test_every_published_value_has_one_verdict(papers: Audit) -> None:
@@ -283,3 +299,70 @@ def test_reasons_come_with_the_most_frequent_first_and_places_once(tmp_path: Pat
     made = Audit(findings=tuple(judged(tmp_path, *lines).values()))
     assert list(made.reasons.items()) == [("no counts", 2)]
     assert made.counts == {"p": Counter(untestable=2), "all": Counter(untestable=2)} and made.tests == []
+
+
+def finding(table: str, printed: str, verdict: str, why: str) -> Finding:
+    paper, _, name = table.partition("/")
+    values = {"table": table, "paper": paper, "number": int(name[-2:]), "model": HOSTILE, "dataset": "A|B"}
+    texts = {"metric": "accuracy", "printed": printed, "verdict": verdict, "test": "k/10", "why": why}
+    return Finding.model_validate({**values, **texts, "change": "none", "chance": (1, 10)})
+
+
+FOUND = Audit(
+    findings=(
+        finding("gu2020/table06", "-0.5", "unreachable", "the nearest scores"),
+        finding("gu2020/table06", "70.0", "reachable", ""),
+        finding("gu2020/table07", "-0.5", "unreachable", "the nearest scores"),
+        finding("shin2020/table01", "1.0", "untestable", f"not stated {HOSTILE}"),
+    )
+)
+
+
+def test_the_page_names_verdicts_places_and_reasons_and_escapes_them() -> None:
+    page = AUDIT_RENDERERS["html"](FOUND)
+    assert "gu2020 Tables 6, 7" in page and "The nearest scores." in page and "10.0 %" in page
+    assert "<img" not in page and "&lt;img" in page
+    assert "A|B" in page
+
+
+def test_a_written_audit_is_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "audit.json"
+    path.write_text(AUDIT_RENDERERS["json"](FOUND))
+    assert read_as(Audit, path) == FOUND
+    path.write_text("{}")
+    with pytest.raises(PubmillError, match=r"audit\.json is not a Audit"):
+        read_as(Audit, path)
+
+
+def test_the_report_of_a_comparable_study_has_the_verdicts_on_its_tables(tmp_path: Path) -> None:
+    put_table(tmp_path, made_up.table(tmp_path, made_up.recipe(records={})))
+    bare: dict[str, Any] = {
+        "pretraining": {}, "corpora": [], "vocabs": [], "datasets": [], "models": [], "sources": [],
+    }  # fmt: skip
+    assert "Are these numbers possible?" not in render(read_report(recipe(**bare), tmp_path))
+    with pytest.raises(PubmillError, match=r"audit\.json"):
+        read_report(recipe(**bare, sections=["audit"]), tmp_path)
+    put(tmp_path / "pages/audit.json", to_json(FOUND))
+    page = render(read_report(recipe(**bare, sections=["audit"]), tmp_path))
+    assert page.count("Are these numbers possible?") == 2 and "gu2020 Table 6<" in page
+    assert "shin2020" not in page and "gu2020 Tables 6, 7" not in page
+
+
+def test_the_page_by_the_command_names_its_files(made: tuple[Path, Ended]) -> None:
+    results, ended = made
+    head, line, *_, first, second = ended.stdout.splitlines()
+    assert [Path(first), Path(second)] == [results / f"pages/audit.{form}" for form in ("json", "html")]
+    assert (results / "pages/audit.html").is_file()
+    assert head.split() == ["paper", "reachable", "unreachable", "untestable"] and line.startswith("gu2020")
+    assert "no table of results of a paper 'gu2020/table60'" in run_verb("audit", "gu2020/table60").stderr
+
+
+def test_one_number_by_the_command() -> None:
+    made = run_verb("audit", "--value", "87.56", "--metric", "accuracy", "--n", "140", "--runs", "10")
+    assert made.returncode == 0 and len(lines := made.stdout.splitlines()) == 5
+    assert lines[0] == "87.56: unreachable under the stated protocol"
+
+
+def test_a_metric_that_does_not_exist_is_reported_with_the_nearest() -> None:
+    said = run_verb("audit", "--value", "9", "--metric", "f2", "--n", "3").stderr
+    assert "there is no metric 'f2'; the nearest: f1" in said

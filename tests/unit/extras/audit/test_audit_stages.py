@@ -1,21 +1,23 @@
-"""The counts that published values are audited by, and when the audit belongs to a study."""
-
-from pathlib import Path
+"""The counts and runs that published values are audited by."""
 
 import pytest
 
+from pubmill.errors import PubmillError
+from pubmill.extras.audit import printed_values_of_runs
 from pubmill.extras.audit.audit_recipes import AuditRecipe, ScoreCounts
-from pubmill.extras.audit.audit_stages import OF_OTHERS, AuditStage, score_counts
-from pubmill.specs import Specs, load
-from pubmill.specs.study import Study
-from pubmill.stages import checked_graph
-
-SPECS = Path(__file__).parents[4] / "specs"
-
-
-@pytest.fixture(scope="module")
-def specs() -> Specs:
-    return load(SPECS, "full")
+from pubmill.extras.audit.audit_stages import AuditStage, score_counts
+from pubmill.extras.audit.printed_values_of_runs import (
+    DIFFERENT,
+    EQUAL,
+    RunsFinding,
+    as_text,
+    check_reasons,
+    findings_on_runs,
+)
+from pubmill.specs import Specs
+from pubmill.stages import Graph
+from tests.conftest import ROOT
+from tests.unit.toy_studies import GraphOf
 
 
 @pytest.mark.parametrize(
@@ -40,39 +42,37 @@ def specs() -> Specs:
         ),
     ],
 )
-def test_counts_of_a_score(specs: Specs, dataset: str, metric: str, counts: ScoreCounts | str) -> None:
-    assert score_counts(specs.datasets[dataset], metric, specs.protocols["blurb"]) == counts
+def test_counts_of_a_score(full_specs: Specs, dataset: str, metric: str, counts: ScoreCounts | str) -> None:
+    assert score_counts(full_specs.datasets[dataset], metric, full_specs.protocols["blurb"]) == counts
 
 
-def test_a_score_without_a_test_has_a_reason(specs: Specs) -> None:
-    found = score_counts(specs.datasets["hoc@blue"], "example_f1", specs.protocols["lewis2020"])
+def test_a_score_without_a_test_has_a_reason(full_specs: Specs) -> None:
+    found = score_counts(full_specs.datasets["hoc@blue"], "example_f1", full_specs.protocols["lewis2020"])
     assert isinstance(found, str) and "over documents" in found
-    assert score_counts(specs.datasets["biosses"], "rare", specs.protocols["blurb"]) == "no test for rare"
+    assert (
+        score_counts(full_specs.datasets["biosses"], "rare", full_specs.protocols["blurb"])
+        == "no test for rare"
+    )
 
 
-def test_the_audit_belongs_to_comparable_studies_with_tables_of_results(specs: Specs) -> None:
-    for scale, table, count in (("full", "table06", 2), ("full", "table03", 0), ("demo", "table06", 0)):
-        study = Study(study="x", title="", scale=scale, tables=(f"gu2020/{table}",))
-        graph = checked_graph(study, specs if scale == "full" else load(SPECS, scale))
-        page = "results/full/pages/audit" if scale == "full" else "results/demo/pages/audit"
-        made = [path for path in graph.scope.everything() if path.startswith(page)]
-        assert len(made) == count
+def test_the_audit_belongs_to_comparable_studies_with_tables_of_results(
+    full_specs: Specs, demo_specs: Specs, graph_of: GraphOf
+) -> None:
+    for specs, table, count in (
+        (full_specs, "table06", 2),
+        (full_specs, "table03", 0),
+        (demo_specs, "table06", 0),
+    ):
+        graph = graph_of(specs, tables=(f"gu2020/{table}",))
+        page = graph.paths.at("pages/audit")
+        assert len([path for path in graph.scope.everything() if path.startswith(page)]) == count
         assert (f"{page}.json" in graph.report.inputs()) is bool(count)
         assert graph.report.recipe().sections == ("audit",) * bool(count)
 
 
-def test_counts_are_positive() -> None:
-    with pytest.raises(ValueError, match="a share needs counts of at least 1"):
-        ScoreCounts(kind="share", sizes=(0,))
-
-
 @pytest.fixture(scope="module")
-def recipe(specs: Specs) -> AuditRecipe:
-    return (
-        checked_graph(Study(study="x", title="", scale="full", tables=()), specs)
-        .stage(AuditStage)
-        .recipe_of(None)
-    )
+def recipe(full_graph: Graph) -> AuditRecipe:
+    return full_graph.stage(AuditStage).recipe_of(None)
 
 
 def test_runs_are_those_that_the_protocol_states(recipe: AuditRecipe) -> None:
@@ -91,44 +91,6 @@ def test_facts_of_a_text_are_not_audited(recipe: AuditRecipe) -> None:
     assert "gu2020/table05" in recipe.facts and "lewis2020/section3" not in recipe.facts
 
 
-def test_columns_have_what_they_are_computed_from(recipe: AuditRecipe) -> None:
-    tables = {table.name: {one.key: one for one in table.columns} for table in recipe.tables}
-    tools = tables["tinn2021/table10"]
-    assert (tools["scispacy-bc5cdr"].runs, tools["scispacy-bc5cdr"].by) == (1, "")
-    assert (tools["scispacy-max"].combines, tools["scispacy-max"].by, tools["scispacy-max"].why) == (
-        ("scispacy-jnlpba", "scispacy-bc5cdr"), "best", "",
-    )  # fmt: skip
-    assert (tools["pubmedbert-base"].runs, tools["pubmedbert-base"].why) == (None, "")
-    drop = tables["tinn2021/table07"]["drop"]
-    assert (drop.by, len(drop.combines), drop.why) == ("drop", 4, "")
-    others = [
-        one for found in tables.values() for one in found.values() if not one.model and not one.combines
-    ]
-    assert others and {one.why for one in others} == {OF_OTHERS}
-
-
-def test_rows_have_the_counts_of_all_their_folds_or_why_not(recipe: AuditRecipe) -> None:
-    tables = {table.name: {one.key: one for one in table.rows} for table in recipe.tables}
-    rows = tables["lewis2020/table02"]
-    gad = [ScoreCounts(kind="f1", sizes=(280,), wrong=wrong) for wrong in (253, 252)]
-    assert (rows["gad"].scores, rows["gad"].why, rows["gad"].part) == (tuple(gad), "", "f1")
-    assert (rows["hoc@blue"].scores, rows["hoc@blue"].part) == ((), "")
-    assert rows["hoc@blue"].why.startswith("the program of the paper opens the dev split")
-    assert rows["i2b2-2012"].why.startswith("the spec of i2b2-2012 has no number of mentions")
-
-
-def test_cells_have_their_protocol_and_their_origin(recipe: AuditRecipe) -> None:
-    tables = {table.name: table for table in recipe.tables}
-    second = tables["tinn2021/table02"]
-    assert (second.number, second.protocol) == (2, "blurb")
-    assert set(second.protocols.values()) == {"tinn2021"} and len(second.protocols) == 4
-    copied = tables["alrowili2021/table02"].copied
-    assert len(copied) == 31 and copied["roberta-base/bc5-chem"] == "gu2020 Table 6"
-    assert not tables["gu2020/table06"].copied and not tables["gu2020/table06"].protocols
-    [delta] = tables["tinn2021/table06"].differences
-    assert (delta.key, delta.metric, delta.published) == ("delta", "difference", "blurb")
-
-
 @pytest.mark.parametrize(
     ("kind", "expected", "counts"),
     [
@@ -140,18 +102,98 @@ def test_cells_have_their_protocol_and_their_origin(recipe: AuditRecipe) -> None
     ],
 )
 def test_wrong_predictions_are_bounded_by_the_examples(
-    specs: Specs, kind: str, expected: dict[str, int], counts: tuple[tuple[int, ...], int] | None
+    full_specs: Specs, kind: str, expected: dict[str, int], counts: tuple[tuple[int, ...], int] | None
 ) -> None:
     """With one positive label, every other example may be wrong; with several, every example; with any number
     of labels each, every label of every document."""
     changes = {"kind": kind, "expect": {"test": expected}, "negative": None if kind == "multilabel" else "no"}
-    data = specs.datasets["gad@blurb"].model_copy(update=changes)
-    found = score_counts(data, "micro_f1", specs.protocols["blurb"])
+    data = full_specs.datasets["gad@blurb"].model_copy(update=changes)
+    found = score_counts(data, "micro_f1", full_specs.protocols["blurb"])
     known = (found.sizes, found.wrong) if isinstance(found, ScoreCounts) else None
     assert known == counts
 
 
-def test_without_counts_of_the_scored_split_a_score_has_none(specs: Specs) -> None:
-    data = specs.datasets["bioasq-yesno"].model_copy(update={"expect": {"train": {"examples": 5}}})
-    found = score_counts(data, "accuracy", specs.protocols["blurb"])
+def test_without_counts_of_the_scored_split_a_score_has_none(full_specs: Specs) -> None:
+    data = full_specs.datasets["bioasq-yesno"].model_copy(update={"expect": {"train": {"examples": 5}}})
+    found = score_counts(data, "accuracy", full_specs.protocols["blurb"])
     assert found == "the spec of bioasq-yesno has no number of examples of the scored split"
+
+
+SPECS = ROOT / "specs"
+
+
+@pytest.fixture(scope="module")
+def found(full_graph: Graph) -> list[RunsFinding]:
+    return findings_on_runs(full_graph, SPECS)
+
+
+def with_gu2020_protocol(specs: Specs, graph_of: GraphOf, table: str, column: str) -> list[RunsFinding]:
+    """Return the findings with a column of a table read as gu2020's fine-tuning."""
+    spec = specs.tables[table]
+    changed = spec.model_copy(
+        update={
+            "columns": tuple(
+                one.model_copy(update={"protocol": "blurb"}) if one.name == column else one
+                for one in spec.columns
+            )
+        }
+    )
+    own = specs.model_copy(update={"tables": {**specs.tables, table: changed}})
+    return findings_on_runs(graph_of(own), SPECS)
+
+
+def lacking(found: list[RunsFinding]) -> set[tuple[str, ...]]:
+    return {(one.kind, *one.subject) for one in found if not one.why}
+
+
+def test_every_finding_on_the_papers_tables_has_a_reason(found: list[RunsFinding], full_specs: Specs) -> None:
+    assert {one.kind for one in found} == {EQUAL, DIFFERENT}
+    check_reasons(found, full_specs)
+
+
+def test_a_search_that_contains_the_other_explains_equal_values(found: list[RunsFinding]) -> None:
+    """tinn2021 Table 9: seven optimal values of PubMedBERT LARGE are the standard ones."""
+    [one] = [one for one in found if one.subject == ("pubmedbert-large", "bc2gm", "entity_f1")]
+    assert {value.text for value in one.values} == {"84.72"} and one.kind == EQUAL
+    assert one.why[0].startswith("the search of tinn2021/pubmedbert-large/bc2gm/extensive-search contains")
+    assert "84.72  tinn2021/table06 pubmedbert-large: tinn2021/pubmedbert-large/bc2gm/standard" in as_text(
+        [one]
+    )
+
+
+def test_equal_values_of_another_search_are_found(full_specs: Specs, graph_of: GraphOf) -> None:
+    """Table 9's standard as gu2020's fine-tuning, although its values are those of Table 6, and the mean of
+    its questions that of Table 5."""
+    found = with_gu2020_protocol(full_specs, graph_of, "tinn2021/table09", "pubmedbert-large")
+    datasets = {subject[2] for subject in lacking(found) if subject[1] == "pubmedbert-large"}
+    assert {"bc5-chem", "ddi@blurb", "hoc@blurb", "mean of"} <= datasets
+
+
+def test_different_values_of_one_search_are_found(full_specs: Specs, graph_of: GraphOf) -> None:
+    """Table 8's PubMedELECTRA as gu2020's fine-tuning, although 10 values are not Table 2's; without the
+    remark of Table 2 they have no reason."""
+    found = with_gu2020_protocol(full_specs, graph_of, "tinn2021/table08", "pubmedelectra-base")
+    differ = [one for one in found if one.kind == DIFFERENT and one.subject[0] == "pubmedelectra-base"]
+    assert len(differ) == 11  # ten datasets, and the mean of the questions
+    assert all("Table 8 prints other values" in one.why[0] for one in differ[:1])
+
+
+def test_a_missing_and_a_needless_reason_are_errors(
+    full_graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remarks = {"bc5-chem": "x", "ddi@blurb": "x"}
+    monkeypatch.setitem(printed_values_of_runs.COINCIDENCES, "gu2020/table10", remarks)
+    with pytest.raises(PubmillError) as error:
+        check_reasons(findings_on_runs(full_graph, SPECS), full_graph.specs)
+    for fault in (
+        "no reason for pubmedbert-base, jnlpba, entity_f1",
+        "gu2020/table10: ddi@blurb: COINCIDENCES",
+    ):
+        assert fault in str(error.value)
+
+
+def test_values_that_are_not_judged_are_left_out(found: list[RunsFinding]) -> None:
+    """BIOSSES of standard fine-tuning in Table 9 is not comparable; Table 5 prints another value."""
+    places = {(one.table, one.column, row) for finding in found for one in finding.values for row in one.rows}
+    assert ("tinn2021/table09", "pubmedbert-large", "biosses") not in places
+    assert ("tinn2021/table09", "pubmedbert-large.optimal", "biosses") in places

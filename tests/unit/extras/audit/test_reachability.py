@@ -1,8 +1,8 @@
-"""Whether a printed score can be: against all runs of small test splits, and GRIM."""
+"""Whether a printed score can be: against all runs of small test splits, and in words."""
 
 from collections.abc import Callable
 from fractions import Fraction
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, pairwise
 from statistics import median
 
 import pytest
@@ -11,9 +11,19 @@ from hypothesis import strategies as st
 
 from pubmill.errors import PubmillError
 from pubmill.extras.audit import reachability as reach
-from pubmill.extras.audit.attainable_scores import Interval, Quotient
-from pubmill.extras.audit.audit_recipes import Over, ScoreCounts
-from tests.unit.extras.audit.test_attainable_scores import f1_scores
+from pubmill.extras.audit.attainable_scores import (
+    Interval,
+    Quotient,
+    f1_beside,
+    f1_within,
+    highest_f1_below_one,
+    lowest_f1_above_zero,
+    reciprocal_ranks_within,
+    share_within,
+    shares_beside,
+)
+from pubmill.extras.audit.audit_recipes import Over, ScoreCounts, ScoreKind
+from pubmill.extras.audit.reachability import Reading, arithmetic, changes, printed_range, report
 
 OVER: dict[Over, Callable[[tuple[Fraction, ...]], Fraction]] = {
     "mean": lambda runs: sum(runs, Fraction(0)) / len(runs),
@@ -64,47 +74,10 @@ def test_f1_never_contradicts_all_runs(over: Over, number: str, gold: int, wrong
     assert found is known or (found is None and over != "max" and runs > 1)
 
 
-def test_the_known_values_of_gu2020() -> None:
-    """87.56 is no k/1400, and needs 12 runs of 140 questions."""
-    assert is_known("87.56", share(140), 10) is False
-    interval = reach.rounding_interval("87.56")
-    assert reach.fewest_runs(interval, share(140), "mean") == 12
-    assert reach.nearest_runs(interval, share(140), 10, "mean") == 12
-    assert reach.nearest_size(interval, share(140), 10, "mean") == 135
-    assert is_known("87.56", share(135), 10) and is_known("87.56", share(140), 12)
-    assert not any(is_known("87.56", share(140), runs) for runs in range(1, 12))
-    assert is_known("87.57", share(140), 10) and is_known("55.84", share(500), 10)
-
-
-@given(st.integers(1, 60), st.integers(1, 4), st.integers(0, 3), st.data())
-def test_every_rounding_of_a_true_score_is_reachable(
-    size: int, runs: int, decimals: int, data: st.DataObject
-) -> None:
-    """Half up, half even, and the rounding of binary floating-point numbers."""
-    right = data.draw(st.lists(st.integers(0, size), min_size=runs, max_size=runs))
-    exact = Fraction(100 * sum(right), size * runs)
-    unit = Fraction(1, 10**decimals)
-    half_up = (exact / unit + Fraction(1, 2)).__floor__() * unit
-    texts = {f"{float(one):.{decimals}f}" for one in (half_up, round(exact, decimals))}
-    texts.add(f"{100 * sum(part / size for part in right) / runs:.{decimals}f}")
-    assert all(is_known(text, share(size), runs) for text in texts)
-
-
 def test_both_ends_of_the_rounding_interval_belong_to_it() -> None:
     assert reach.rounding_interval("12.5") == Interval(Fraction(1245, 10_000), Fraction(1255, 10_000))
     assert is_known("12", share(8)) and is_known("13", share(8)) and not is_known("14", share(8))
     assert reach.truncation_interval("12.5") == Interval(Fraction(125, 1000), Fraction(126, 1000))
-
-
-@pytest.mark.parametrize("people", [7, 20, 28, 99])
-def test_agreement_with_grim(people: int) -> None:
-    """Brown and Heathers 2017: a mean with two decimals of that many answers of 0 or 1 is consistent if the
-    rounded product of mean and people, divided by people, rounds to the mean again."""
-    for hundredths in range(101):
-        mean = Fraction(hundredths, 100)
-        nearest = [Fraction((mean * people).__floor__() + up, people) for up in (0, 1)]
-        consistent = any(abs(one - mean) <= Fraction(1, 200) for one in nearest)
-        assert is_known(str(hundredths), share(people)) is consistent
 
 
 def test_a_median_is_one_run_or_the_mean_of_two() -> None:
@@ -132,15 +105,6 @@ def test_the_ends_of_f1_over_runs() -> None:
     assert is_known("0.01", f1(26, 5), 2) is False and is_known("-1", f1(26), 2) is False
 
 
-def test_intervals_of_means_and_harmonic_means() -> None:
-    one, two = reach.rounding_interval("80"), reach.rounding_interval("90")
-    assert reach.mean_interval([[one, two], [two]]) == Interval(Fraction(87, 100), Fraction(88, 100))
-    possible = reach.f1_of_means(reach.rounding_interval("92.9"), reach.rounding_interval("92.0"))
-    assert possible.meets(reach.rounding_interval("92.5"))
-    assert not possible.meets(reach.rounding_interval("92.6"))
-    assert reach.harmonic_mean(Fraction(0), Fraction(0)) == 0
-
-
 @given(st.lists(st.tuples(st.integers(0, 100), st.integers(0, 100)), min_size=1, max_size=5))
 def test_mean_f1_is_in_the_interval_of_mean_precision_and_recall(runs: list[tuple[int, int]]) -> None:
     pairs = [(Fraction(p, 100), Fraction(r, 100)) for p, r in runs]
@@ -166,21 +130,6 @@ def test_what_is_no_number_is_refused(text: str) -> None:
         reach.printed_number(text)
 
 
-def test_the_scores_beside_an_interval() -> None:
-    """Of shares with all runs of a mean together; of F1 of one run; of several folds and other kinds none."""
-    between = reach.rounding_interval("60.0")
-    assert list(map(str, reach.beside(between, share(3), 1, "mean"))) == ["1/3", "2/3"]
-    assert list(map(str, reach.beside(between, share(3), 2, "mean"))) == ["3/6", "4/6"]
-    assert list(map(str, reach.beside(between, share(3), 4, "median"))) == ["3/6", "4/6"]
-    assert list(map(str, reach.beside(between, share(3), 3, "median"))) == ["1/3", "2/3"]
-    assert list(map(str, reach.beside(between, share(3), 9, "max"))) == ["1/3", "2/3"]
-    found = reach.beside(between, f1(2, 1), 7, "mean")
-    assert [one and one.value for one in found] == [Fraction(1, 2), Fraction(2, 3)]
-    assert reach.beside(between, (*f1(2, 1), *f1(2, 1)), 1, "max") == (None, None)
-    ranks = (ScoreCounts(kind="reciprocal_rank", sizes=(2,)),)
-    assert reach.beside(between, ranks, 1, "mean") == (None, None)
-
-
 def test_numbers_of_runs_that_reach_a_score() -> None:
     """1/6 of three items needs two runs of a mean, or an even number of a median; no maximum reaches it."""
     sixth = reach.rounding_interval("16.67")
@@ -191,27 +140,7 @@ def test_numbers_of_runs_that_reach_a_score() -> None:
         reach.fewest_runs(sixth, share(3), "median") == reach.nearest_runs(sixth, share(3), 9, "median") == 2
     )
     assert reach.fewest_runs(sixth, share(3), "max") is None
-    tiny = Interval(Fraction(1, 4 * reach.MOST_RUNS), Fraction(1, 3 * reach.MOST_RUNS))
-    assert reach.fewest_runs(tiny, share(3), "mean") == reach.MOST_RUNS, "the last one that is tried"
-    assert reach.fewest_runs(Interval(tiny.low, tiny.high * Fraction(999, 1000)), share(3), "mean") is None
-    first = Interval(Fraction(2), Fraction(2))
-    assert reach.nearest_runs(first, share(3), 3, "mean") is None
-    exact = Fraction(1, reach.MOST_RUNS + 5)
-    for stated, found in ((5, reach.MOST_RUNS + 5), (4, None)):
-        assert reach.nearest_runs(Interval(exact, exact), share(1), stated, "mean") == found
-
-
-def test_the_nearest_size_is_the_smaller_one_of_two_and_another_than_the_stated() -> None:
-    half, whole = reach.rounding_interval("50.00"), reach.rounding_interval("100.00")
-    assert reach.nearest_size(half, share(3), 1, "mean") == 2
-    assert reach.nearest_size(half, share(4), 1, "mean") == 2
-    assert reach.nearest_size(half, share(1), 1, "mean") == 2
-    assert reach.nearest_size(whole, share(1), 1, "mean") == 2, "no size is below 1"
-    far = Interval(Fraction(1, reach.MOST_SIZES + 5), Fraction(1, reach.MOST_SIZES + 5))
-    assert reach.nearest_size(far, share(5), 1, "mean") == reach.MOST_SIZES + 5
-    assert reach.nearest_size(far, share(4), 1, "mean") is None
-    assert reach.nearest_size(half, (*share(3), *share(3)), 1, "mean") is None
-    assert reach.nearest_size(half, (ScoreCounts(kind="correlation"),), 1, "mean") is None
+    assert reach.nearest_runs(Interval(Fraction(2), Fraction(2)), share(3), 3, "mean") is None
 
 
 def test_folds_that_are_scored_together() -> None:
@@ -235,6 +164,196 @@ def test_an_f1_of_means_lies_between_one_and_nothing() -> None:
     assert reach.harmonic_mean(Fraction(1, 2), Fraction(1, 4)) == Fraction(1, 3)
 
 
-def test_scores_in_per_cent_are_rounded_half_to_even() -> None:
-    assert reach.in_per_cent(Fraction(1, 8), 0) == "12" and reach.in_per_cent(Fraction(3, 8), 0) == "38"
-    assert reach.in_per_cent(Quotient(2, 3), 2) == "66.67"
+RANKS = [Fraction(0), *(Fraction(1, rank) for rank in range(1, 6))]
+
+
+def f1_scores(gold: int, wrong: int) -> set[Fraction]:
+    """Every F1 of one run, by its definition from tp, fp and fn."""
+    counts = ((tp, fp, gold - tp) for tp in range(gold + 1) for fp in range(wrong + 1))
+    return {Fraction(2 * tp, 2 * tp + fp + fn) for tp, fp, fn in counts}
+
+
+def inside(interval: Interval, scores: set[Fraction]) -> set[Fraction]:
+    return {score for score in scores if interval.low <= score <= interval.high}
+
+
+def between_and_on(scores: set[Fraction]) -> list[Interval]:
+    """Intervals whose ends are scores, or lie between two of them, or beyond the last."""
+    known = [Fraction(-1, 4), *sorted(scores), Fraction(5, 4)]
+    ends_ = sorted([*known, *((one + other) / 2 for one, other in pairwise(known))])
+    return [Interval(low, high) for low, high in combinations_with_replacement(ends_, 2)]
+
+
+def is_nearest_below_and_above(
+    found: tuple[Quotient | None, Quotient | None], scores: set[Fraction], interval: Interval
+) -> bool:
+    below, above = (one and one.value for one in found)
+    return (below, above) == (
+        max((one for one in scores if one < interval.low), default=None),
+        min((one for one in scores if one > interval.high), default=None),
+    )
+
+
+@pytest.mark.parametrize("total", [1, 2, 5, 12])
+def test_shares_in_and_beside_every_interval(total: int) -> None:
+    scores = {Fraction(part, total) for part in range(total + 1)}
+    for interval in between_and_on(scores):
+        found = share_within(interval, total)
+        assert (found and found.value) == min(inside(interval, scores), default=None)
+        if not found:
+            assert is_nearest_below_and_above(shares_beside(interval, total), scores, interval), interval
+
+
+@pytest.mark.parametrize("wrong", [0, 1, 2, 5])
+@pytest.mark.parametrize("gold", [1, 2, 3, 6])
+def test_f1_in_and_beside_every_interval(gold: int, wrong: int) -> None:
+    scores = f1_scores(gold, wrong)
+    for interval in between_and_on(scores):
+        found = f1_within(interval, gold, wrong)
+        assert (found is not None) == bool(inside(interval, scores)), interval
+        assert found is None or found.value in inside(interval, scores)
+        if not found and interval.low > 0:
+            assert is_nearest_below_and_above(f1_beside(interval, gold, wrong), scores, interval), interval
+
+
+@pytest.mark.parametrize("gold", [1, 2])
+def test_without_a_bound_as_many_wrong_predictions_count_as_an_f1_allows(gold: int) -> None:
+    """An F1 of at least 1/2 has at most two wrong predictions a gold item."""
+    for interval in between_and_on({one for one in f1_scores(gold, 2 * gold) if one >= Fraction(1, 2)}):
+        if interval.low > Fraction(1, 2):
+            assert f1_within(interval, gold, None) == f1_within(interval, gold, 2 * gold)
+            assert f1_beside(interval, gold, None)[1] == f1_beside(interval, gold, 2 * gold)[1]
+
+
+@pytest.mark.parametrize("questions", [1, 2, 3])
+def test_reciprocal_ranks_in_every_interval(questions: int) -> None:
+    answers = combinations_with_replacement(RANKS, questions)
+    scores = {sum(ranks, Fraction(0)) / questions for ranks in answers}
+    for interval in between_and_on(scores):
+        found = reciprocal_ranks_within(interval, questions)
+        assert (found and found.value) == min(inside(interval, scores), default=None)
+        assert found is None or found.whole == 60 * questions
+
+
+def test_intervals_that_touch_have_a_point_in_common() -> None:
+    low, middle, high = Fraction(0), Fraction(1, 2), Fraction(1)
+    assert Interval(low, middle).meets(Interval(middle, high))
+    assert Interval(middle, high).meets(Interval(low, middle))
+    assert not Interval(low, Fraction(1, 3)).meets(Interval(middle, high))
+    assert not Interval(middle, high).meets(Interval(low, Fraction(1, 3)))
+
+
+def test_the_gaps_at_the_ends_of_f1_are_those_of_one_error() -> None:
+    """With any number of wrong predictions 2n/(2n+1) is the last F1 below 1; without any, 2(n-1)/(2n-1)."""
+    for gold in (2, 3, 7):
+        assert (
+            highest_f1_below_one(gold, 5) == highest_f1_below_one(gold, None) == max(f1_scores(gold, 5) - {1})
+        )
+        assert highest_f1_below_one(gold, 0) == max(f1_scores(gold, 0) - {1})
+        assert lowest_f1_above_zero(gold, 3) == min(f1_scores(gold, 3) - {0})
+        assert lowest_f1_above_zero(gold, None) == 0
+
+
+def reading(kind: ScoreKind, *sizes: int, runs: int = 1, over: Over = "mean") -> Reading:
+    return Reading((ScoreCounts(kind=kind, sizes=sizes),), runs, over)
+
+
+@pytest.mark.parametrize(
+    ("read", "text"),
+    [
+        (reading("share", 140, runs=10), "mean of 10 runs of k/140, which is k/1400"),
+        (reading("share", 140, runs=5, over="median"), "median of 5 runs of k/140"),
+        (reading("f1", 960), "one run of an F1 with 960 gold items"),
+        (reading("mean_f1", 3, 4, runs=2), "mean of 2 runs of a mean of F1 with 3, 4 gold items"),
+        (reading("reciprocal_rank", 162), "one run of the mean reciprocal rank of 162 questions"),
+        (Reading((ScoreCounts(kind="correlation"),), 10, "mean"), "mean of 10 runs of a correlation"),
+    ],
+)
+def test_readings(read: Reading, text: str) -> None:
+    assert read.text == text
+
+
+def test_the_other_ways_to_print_a_score() -> None:
+    """2/3 is 66.67 rounded and 66.66 cut off; 66.66 is also the mean of runs that are rounded first."""
+    assert "reachable if cut off" in arithmetic("66.66", reading("share", 3))
+    assert "; not reachable if cut off" in arithmetic("66.65", reading("share", 3))
+    tenfold = reading("share", 140, runs=10)
+    assert arithmetic("74.22", tenfold).endswith("not excluded if each run was rounded first")
+    assert arithmetic("87.56", tenfold).endswith("not reachable if each run was rounded first")
+    # 11/21 is 52.381: outside of 52.385 to 52.395, inside of 52.38 to 52.40.
+    assert "not excluded if each" in arithmetic("52.39", reading("share", 7, runs=3))
+    assert "rounded first" not in arithmetic("66.65", reading("share", 3))
+    assert "not reachable if cut off" in arithmetic("49", reading("share", 2)), "1/2 cut off is 50"
+    # 168/503 is 33.39960..., and 167/503 is below 33.3.
+    assert "; reachable if cut off" in arithmetic("33.3", reading("share", 503))
+
+
+@pytest.mark.parametrize(
+    ("read", "printed", "text"),
+    [
+        (
+            reading("share", 140, runs=10),
+            "76.41",
+            "at least 31 runs on the same 140 items, or with the same runs on 142",
+        ),
+        (reading("f1", 27), "85.0", "at least 2 runs on the same 27 gold items, or with the same runs on 23"),
+        (
+            reading("reciprocal_rank", 2, runs=3, over="max"),
+            "91.7",
+            "reachable with the same runs on 6 instead of 2 questions",
+        ),
+        (
+            reading("f1", 27, runs=5, over="median"),
+            "85.0",
+            "reachable with 2 runs on the same 27 gold items, or with the same runs on 23 instead of "
+            "27 gold items",
+        ),
+        (reading("share", 3, runs=2), "33.33", "reachable with 1 run on the same 3 items"),
+        (reading("share", 3), "101", "no change tried makes it reachable"),
+    ],
+)
+def test_smallest_changes(read: Reading, printed: str, text: str) -> None:
+    assert text in changes(printed, read)
+
+
+def test_the_numbers_as_which_scores_of_an_interval_may_be_printed() -> None:
+    assert printed_range(reach.rounding_interval("65.0"), "65.2") == ("64.9", "65.1")
+    assert printed_range(reach.rounding_interval("-1.0"), "-0.93") == ("-1.05", "-0.95")
+
+
+def test_reports() -> None:
+    assert report("85.2", "f1", 27, 1, "mean").splitlines() == [
+        "85.2: reachable", "read as: one run of an F1 with 27 gold items",
+        "reachable by chance: 3 of 10 numbers with the same whole part",
+    ]  # fmt: skip
+    assert report("87.56", "accuracy", 140, 10, "mean").splitlines() == [
+        "87.56: unreachable under the stated protocol",
+        "read as: mean of 10 runs of k/140, which is k/1400",
+        "reachable by chance: 14 of 100 numbers with the same whole part",
+        "arithmetic: the nearest scores are 1225/1400 = 87.5000 and 1226/1400 = 87.5714; not reachable if "
+        "cut off instead of rounded; not reachable if each run was rounded first",
+        "smallest change: reachable with at least 12 runs on the same 140 items, or with the same runs on "
+        "135 instead of 140 items",
+    ]
+    assert "not decided" in report("80.00", "f1", 1, 2, "mean")
+
+
+def test_scores_beside_are_named_where_they_are_known() -> None:
+    """Of F1 those of one run, of shares those of all runs together, of other scores none."""
+    one, several = (reading("f1", 27, runs=runs, over="median") for runs in (1, 5))
+    assert arithmetic("85.0", one).startswith("the nearest scores are 50/59 = 84.746 and 40/47 = 85.106;")
+    assert arithmetic("85.0", several).startswith("the nearest scores of one run are 50/59 = 84.746 and")
+    two = reading("f1", 27, runs=2, over="max")
+    assert arithmetic("85.0", two).startswith("the nearest scores of one run are ")
+    assert arithmetic("101", reading("share", 3)).startswith("the nearest scores are 3/3 = 100.00; not")
+    ranks = reading("reciprocal_rank", 2, runs=3, over="max")
+    assert arithmetic("91.7", ranks) == "not reachable if cut off instead of rounded"
+    folds = Reading((*reading("f1", 26).scores, *reading("f1", 27).scores), 1, "max")
+    assert arithmetic("84.9", folds) == "not reachable if cut off instead of rounded"
+
+
+@pytest.mark.parametrize(("size", "runs"), [(0, 1), (1, 0)])
+def test_sizes_and_runs_are_at_least_one(size: int, runs: int) -> None:
+    with pytest.raises(PubmillError, match=f"must be at least 1, found {size} and {runs}"):
+        report("50", "accuracy", size, runs, "mean")
+    assert report("100", "accuracy", 1, 1, "mean").startswith("100: reachable")
