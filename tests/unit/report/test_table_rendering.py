@@ -71,14 +71,6 @@ def test_models_are_rows_where_they_are_many_and_the_datasets_few(table: Table) 
     assert "\\textsuperscript{1} A \\texttt{note} of m1." in text and "Of none" not in text
 
 
-def test_a_collapsed_run_is_said(table: Table) -> None:
-    cell = table.cells["bert"]["bc2gm"]
-    seeds = (cell.seeds[0].model_copy(update={"collapsed": True}), *cell.seeds[1:])
-    changed = {**table.cells["bert"], "bc2gm": cell.model_copy(update={"seeds": seeds})}
-    text = latex_table(replace(table, cells={**table.cells, "bert": changed}))
-    assert "81.00\\textsuperscript{a} &" in text and "\\textsuperscript{a} 1 of 2 collapsed" in text
-
-
 @pytest.mark.parametrize(
     ("text", "written"),
     [
