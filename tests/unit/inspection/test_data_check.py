@@ -10,14 +10,12 @@ from pubmill.inspection import data_checks
 from pubmill.inspection.data_checks import (
     CheckOutcome,
     DatasetCheck,
-    Place,
     check,
     check_all,
     plan,
     print_outcomes,
     totals,
 )
-from pubmill.specs import File, LocalFile
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph
 from tests.licensed import APPLY, FILES, KEY, NAME, SENTENCE, TEXTS
@@ -109,6 +107,7 @@ def test_the_check_continues_after_a_failure(specs: Path, folder: Path, tmp_path
     study = {"study": "x", "title": "", "scale": "full", "tables": []}
     config = {**study, "local_files": {KEY: str(folder), "other-key": str(damaged)}}
     tasks, _ = plan(Graph(*check_study(config, specs)), [NAME, "other"])
+    assert [task.recipe.dataset for task in tasks] == ["other", NAME], "the biggest comes first"
     found = {one.dataset: one for one in check_all(tasks, 2)}
     assert found[NAME].faults == [] and f"{FILES['train']}:4" in found["other"].faults[0]
     text = printed(list(found.values()), {})
@@ -139,27 +138,3 @@ def test_what_is_absent_is_named_with_where_to_apply(specs: Path) -> None:
     assert "absent: https://raw.githubusercontent.com/" in why["bc2gm"] and "and 2 more" in why["bc2gm"]
     text = printed([], why)
     assert APPLY in text and "not checked: 2 datasets" in text
-
-
-def test_the_biggest_comes_first(specs: Path, folder: Path, tmp_path: Path) -> None:
-    other = (specs / f"datasets/{NAME}.yaml").read_text().replace(NAME, "bigger").replace(KEY, "big-key")
-    (specs / "datasets/bigger.yaml").write_text(other)
-    big = tmp_path / "big"
-    big.mkdir()
-    for name in FILES.values():
-        (big / name).write_text(SENTENCE * 9)
-    study = {"study": "x", "title": "", "scale": "full", "tables": []}
-    config = {**study, "local_files": {KEY: str(folder), "big-key": str(big)}}
-    tasks, _ = plan(Graph(*check_study(config, specs)), [NAME, "bigger"])
-    assert [task.recipe.dataset for task in tasks] == ["bigger", NAME]
-
-
-def test_digests_and_sizes_are_those_of_all_files_that_are_there(specs: Path, folder: Path) -> None:
-    """A file of one's own has a SHA-256 at most, one of the network perhaps the id that git gives it."""
-    ((task,), _) = planned(specs, folder)
-    assert task.size == sum((folder / one.name).stat().st_size for one in task.places) > 0
-    file = File(url="https://h/a", git_blob="0" * 40)
-    assert Place("r", file, None, None).digests == {"git_blob": "0" * 40}
-    own = LocalFile(local="mine", file="a", sha256="1" * 64)
-    assert Place("r", own, None, None).digests == {"sha256": "1" * 64}
-    assert Place("r", own, None, None).name == "a" and Place("r", file, None, None).name == "https://h/a"

@@ -24,13 +24,6 @@ from pubmill.tables.cells import Table
 from tests.unit import toy_tables as made_up
 
 
-@pytest.fixture
-def table(tmp_path: Path) -> Table:
-    """BERT 80 and 82 on bc2gm, published 80.90; ours 90 and 92."""
-    made_up.write_all(tmp_path)
-    return made_up.table(tmp_path)
-
-
 @pytest.mark.parametrize(
     ("low", "high", "about", "values"),
     [

@@ -2,20 +2,12 @@
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from pubmill.report.forest_plots import LABEL, forests
 from pubmill.statistics.equivalence import difference_interval, equivalence_p, uncertainty
 from pubmill.tables.cells import Table
-from tests.unit import toy_tables as made_up
-
-
-@pytest.fixture
-def table(tmp_path: Path) -> Table:
-    made_up.write_all(tmp_path)
-    return made_up.table(tmp_path)
 
 
 @pytest.mark.parametrize("difference", [0.0, 0.62, 0.64, -0.62, -0.64])

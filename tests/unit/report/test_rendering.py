@@ -42,12 +42,6 @@ from tests.unit import toy_tables as made_up
 HOSTILE = '<script>alert(1)</script> | "x" & {y} \\input{/etc/passwd} $% [z](http://q) `w` =1+1\n\n# T'
 
 
-@pytest.fixture
-def table(tmp_path: Path) -> Table:
-    made_up.write_all(tmp_path)
-    return made_up.table(tmp_path)
-
-
 def test_every_form_escapes_names_notes_and_reasons(tmp_path: Path) -> None:
     columns = [made_up.column("bert", HOSTILE), made_up.column("ours", "=SUM(A1)")]
     made = made_up.recipe(title=HOSTILE, columns=columns, notes=[HOSTILE], missing={"gad": HOSTILE})

@@ -9,13 +9,7 @@ from pubmill.errors import PubmillError
 from pubmill.report.study_report import read_report, read_sources, render
 from tests.pages import parsed
 from tests.unit import toy_tables as made_up
-from tests.unit.report.toy_reports import put, put_source, put_study, put_table, recipe
-
-
-@pytest.fixture
-def results(tmp_path: Path) -> Path:
-    made_up.write_all(tmp_path)
-    return put_study(tmp_path, made_up.table(tmp_path))
+from tests.unit.report.toy_reports import put, put_source, put_table, recipe
 
 
 def test_a_pretraining_is_read_from_its_last_log_and_marked_at_checkpoints(results: Path) -> None:

@@ -3,26 +3,12 @@
 import itertools
 from pathlib import Path
 
-import pytest
-
 from pubmill.report.rendering import to_json
 from pubmill.report.study_report import read_report, render
-from pubmill.tables.cells import Table
 from tests.pages import parsed
 from tests.unit import toy_tables as made_up
-from tests.unit.report.toy_reports import HOSTILE, put, put_page, put_study, put_table, recipe
+from tests.unit.report.toy_reports import HOSTILE, put, put_page, put_table, recipe
 from tests.unit.tables import test_fact_cells as made_up_facts
-
-
-@pytest.fixture
-def table(tmp_path: Path) -> Table:
-    made_up.write_all(tmp_path)
-    return made_up.table(tmp_path)
-
-
-@pytest.fixture
-def results(tmp_path: Path, table: Table) -> Path:
-    return put_study(tmp_path, table)
 
 
 def test_the_page_holds_every_part(results: Path) -> None:

@@ -17,12 +17,6 @@ from tests.unit import toy_tables as made_up
 ENGINES = [engine for engine in ("pdflatex", "lualatex", "tectonic") if shutil.which(engine)]
 
 
-@pytest.fixture
-def table(tmp_path: Path) -> Table:
-    made_up.write_all(tmp_path)
-    return made_up.table(tmp_path)
-
-
 def body(text: str) -> list[str]:
     """The lines between the first rule and the last."""
     return text[text.index("\\toprule") : text.index("\\bottomrule")].splitlines()[1:]
