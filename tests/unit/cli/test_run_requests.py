@@ -34,10 +34,7 @@ def graph(root: Path) -> Graph:
         ("corpora/pubmed-abstract/stats.json", "there is no corpus 'pubmed-abstract'; the nearest: pubmed-"),
         ("tables/mine/gu2020-table60.html", "there is no table 'gu2020/table60'; the nearest: "),
         ("reports/mein.html", "no rule makes this file. The nearest:\n  results/full/reports/mine.html"),
-        (
-            "../demo/x",
-            "scale full, but the path has scale demo. Run: .venv/bin/pubmill run demo results/demo/x",
-        ),
+        ("../demo/x", "scale full, but the path has scale demo. Run: .venv/bin/pubmill run demo results/"),
     ],
 )
 def test_targets_that_nobody_makes_are_reported_with_the_nearest(

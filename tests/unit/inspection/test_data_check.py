@@ -56,10 +56,6 @@ def printed(outcomes: list[CheckOutcome], unchecked: dict[str, str]) -> str:
     return console.export_text()
 
 
-def row(text: str, split: str) -> list[str]:
-    return next(line.split() for line in text.splitlines() if f" {split} " in line)
-
-
 def test_counts_and_published_bytes_that_are_equal(specs: Path, folder: Path) -> None:
     edit(specs, "metric:", PUBLISHED.lstrip() + "metric:")
     found = outcome(specs, folder)
@@ -69,10 +65,7 @@ def test_counts_and_published_bytes_that_are_equal(specs: Path, folder: Path) ->
         ("dev", True, None),
         ("test", False, None),
     ]
-    text = printed([found], {})
-    assert row(text, "train")[:9] == ["secret", "one", "train", "2", "mentions", "2", "mentions", "all", "1"]
-    assert "equal" in row(text, "train") and "known" in row(text, "dev") and "form" in row(text, "test")
-    assert "as expected: 1 of 1 dataset, 3 of 3 counts and 1 of 1 known hash;" in text
+    assert "as expected: 1 of 1 dataset, 3 of 3 counts and 1 of 1 known hash;" in printed([found], {})
 
 
 def test_counts_and_published_bytes_that_differ_are_reported_and_shown(specs: Path, folder: Path) -> None:
@@ -83,9 +76,6 @@ def test_counts_and_published_bytes_that_differ_are_reported_and_shown(specs: Pa
     assert "dev mentions: expected 7, found 1, difference -6" in found.faults[0]
     assert any(f"expected sha256 {'a' * 64}, found {HASHES['train']}" in fault for fault in found.faults)
     assert [s.hash for s in found.splits] == [False, None, None]
-    text = printed([found], {})
-    assert row(text, "dev")[:8] == ["dev", "7", "mentions", "1", "mentions", "2", "of", "3"]
-    assert "differs" in row(text, "train")
     assert "as expected: 0 of 1 dataset, 4 of 5 counts" in totals([found], {})
 
 

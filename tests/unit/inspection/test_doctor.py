@@ -175,17 +175,13 @@ def test_hours_are_those_of_all_recipes_that_are_not_made_yet(specs: Path, tmp_p
     study: dict[str, Any] = {"tables": ["alrowili2021/table02"], "models": ["biom-albert-xxlarge@pmc"]}
     study |= {"scale": "full", "pretrain": ["biom-albert-xxlarge@pmc", "biom-albert-xxlarge"]}
 
-    def found() -> tuple[bool, float]:
-        said = models_of(specs, tmp_path, **study)
-        hours = re.search(r"([\d,]+) hours of one H100", said)
-        assert hours, said
-        return "and 1 before it" in said, float(hours[1].replace(",", ""))
-
-    two, all_hours = found()
-    checkpoint = tmp_path / "results/full/pretraining/biom-albert-xxlarge/step-264000"
-    write_json(checkpoint / "state.json", {})
-    one, rest = found()
-    assert two and not one and 0 < rest < all_hours
+    before = models_of(specs, tmp_path, **study)
+    write_json(tmp_path / "results/full/pretraining/biom-albert-xxlarge/step-264000/state.json", {})
+    after = models_of(specs, tmp_path, **study)
+    assert "and 1 before it" in before and "and 1 before it" not in after
+    hours = (re.findall(r"([\d,]+) hours of one H100", said) for said in (before, after))
+    [both], [rest] = ([float(one.replace(",", "")) for one in found] for found in hours)
+    assert 0 < rest < both
 
 
 HUB = "the hub's dmis-lab/biobert-v1.1 at 551ca18efd7f"
@@ -303,19 +299,15 @@ def test_released_weights_in_the_cache_of_the_hub_are_at_hand(
     specs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of the commit that the spec pins, with configuration and weights; without a commit nobody knows."""
-    (specs / "models/newest.yaml").write_text(
-        "name: newest\nlowercase: true\nreleased: {id: lab/bert, revision: null}\n"
-    )
-    cached = {"config.json", "pytorch_model.bin"}
+    newest = "name: newest\nlowercase: true\nreleased: {id: lab/bert, revision: null}\n"
+    (specs / "models/newest.yaml").write_text(newest)
 
     def look(model: str, file: str, cache_dir: Any, revision: str) -> str | None:
         known = model == "dmis-lab/biobert-v1.1" and revision.startswith("551ca18efd7f")
-        return f"/cache/{file}" if known and file in cached else None
+        return f"/cache/{file}" if known and file in ("config.json", "pytorch_model.bin") else None
 
     monkeypatch.setattr(huggingface_hub, "try_to_load_from_cache", look)
     study: dict[str, Any] = {"tables": ["gu2020/table06"], "models": ["biobert-base", "newest"]}
     for links in (ALIVE, None):
         assert f"biobert-base ready {HUB}, in the cache" in models_of(specs, tmp_path, links, **study)
     assert "newest to be fetched" in models_of(specs, tmp_path, **study)
-    cached.remove("pytorch_model.bin")
-    assert "biobert-base to be fetched" in models_of(specs, tmp_path, **study)

@@ -40,16 +40,13 @@ def test_every_control_surrogate_and_bidirectional_control_is_escaped() -> None:
             assert escape_controls(character).isascii(), hex(number)
 
 
-def test_an_error_quotes_nothing_that_acts() -> None:
+def test_errors_and_printed_lists_hold_nothing_that_acts(capsys: pytest.CaptureFixture[str]) -> None:
     def fail() -> None:
         raise PubmillError(f"found {HOSTILE}")
 
     with pytest.raises(SystemExit) as ended:
         run(fail)
     assert ended.value.code == f"pubmill: error: found {SHOWN}"
-
-
-def test_printed_lists_hold_nothing_that_acts(capsys: pytest.CaptureFixture[str]) -> None:
     to, rows = console(), table("name")
     rows.add_row(HOSTILE)
     to.print(HOSTILE, soft_wrap=True)

@@ -132,17 +132,6 @@ def test_times_are_of_each_models_runs(tmp_path: Path) -> None:
 ALL = dict.fromkeys(GROUPS, "1 thing")
 
 
-def test_all_stages_stand_below_or_beside_those_that_they_read() -> None:
-    order = list(GROUPS)
-    assert all(order.index(one) < order.index(stage) for stage, reads in GROUPS.items() for one in reads)
-    figure = pipeline_figure(ALL, {})
-    assert [box.stage for box in figure.boxes] == order
-    assert len({(box.x, box.y) for box in figure.boxes}) == len(order)
-    column = [box.y for box in figure.boxes if box.stage not in ("convert", "annotate")]
-    assert all(below - above == 50 for above, below in pairwise(column))
-    assert len(figure.arrows) == sum(map(len, GROUPS.values()))
-
-
 def test_a_stage_that_is_not_shown_is_passed_through() -> None:
     assert drawn_sources("models", ["download", "models"]) == ["download"]
     figure = pipeline_figure(
@@ -166,6 +155,10 @@ def test_arrows_go_from_box_to_box() -> None:
     assert figure.height == 138
     assert figure.arrows == ("M52 36V52", "M102 19H170V52", "M52 86V102", "M170 86V119H102")
     assert figure.description.startswith("download: 1 thing. models: 1 thing, reads download. convert: ")
+    every = pipeline_figure(ALL, {})
+    assert [box.stage for box in every.boxes] == list(GROUPS)
+    assert len({(box.x, box.y) for box in every.boxes}) == len(GROUPS)
+    assert len(every.arrows) == sum(map(len, GROUPS.values()))
 
 
 def test_checkpoints_of_one_recipe_are_joined_in_their_order(table: Table) -> None:

@@ -17,6 +17,7 @@ from pubmill.report.run_trainings import (
     read_trainings,
     summarise,
 )
+from pubmill.tables.cells import Table
 from tests.unit import toy_tables as made_up
 from tests.unit.report.toy_reports import put_training, training
 
@@ -105,18 +106,12 @@ def test_a_path_stays_in_its_figure(values: list[float]) -> None:
     assert path([(0.5, 0.3), (1.0, 0.3)]) == "M60 34l60 0", "a line without change is at the bottom"
 
 
-def test_notes_are_read_beside_the_records(tmp_path: Path) -> None:
-    made_up.write_all(tmp_path)
-    table = made_up.table(tmp_path)
+def test_notes_are_read_beside_the_records(tmp_path: Path, table: Table) -> None:
     record = made_up.paths("ours", "bc2gm")[0]
     put_training(tmp_path, record, training({"learning_rate": 0.1}, [0.5], [1.0]))
     found = read_trainings([table, table], tmp_path)
     assert set(found.folders) == {FOLDER.format("bert"), FOLDER.format("ours")}
     assert found.recipes == ({},) and found.folders[FOLDER.format("bert")].course is None
-
-
-def test_damaged_notes_are_named(tmp_path: Path) -> None:
-    made_up.write_all(tmp_path)
-    put_training(tmp_path, made_up.paths("ours", "bc2gm")[0], {"recipe": 3})
+    put_training(tmp_path, record, {"recipe": 3})
     with pytest.raises(PubmillError, match=r"seed-1.training.json is not a TrainingNotes:(.|\n)*dev"):
-        read_trainings([made_up.table(tmp_path)], tmp_path)
+        read_trainings([table], tmp_path)
