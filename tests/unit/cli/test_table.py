@@ -96,6 +96,13 @@ def test_a_dry_run_writes_nothing(
 def test_a_model_that_cannot_be_run_is_refused_and_leaves_no_spec(
     started: Said, checkout: Path, own: Path
 ) -> None:
+    spec = "name: my-bert\nlabel: x\nlowercase: true\nreleased: {id: a/b, revision: null}\n"
+    path = checkout / "specs/models/my-bert.yaml"
+    path.write_text(spec)
+    assert started("table", "gu2020/table06", "--model", str(own)) == (
+        "error: specs/models/my-bert.yaml describes another model; give the new one another name with --name"
+    )
+    path.unlink()
     (own / "config.json").write_text("{}")
     assert "transformers can't load this model folder" in started(
         "table", "gu2020/table06", "--model", str(own)
@@ -103,14 +110,9 @@ def test_a_model_that_cannot_be_run_is_refused_and_leaves_no_spec(
     (own / "config.json").unlink()
     assert "has no config.json" in started("table", "gu2020/table06", "--model", str(own))
     assert "expected hub:GROUP/MODEL@COMMIT" in started("table", "gu2020/table06", "--model", "hub:a/b@main")
-    assert not (checkout / "specs/models/my-bert.yaml").exists()
+    assert not path.exists()
     facts = started("table", "shin2020/table08", "--model", "pubmedbert-base")
     assert "shin2020/table08 is a table of facts, in which no model is run" in facts
-    spec = "name: my-bert\nlabel: x\nlowercase: true\nreleased: {id: a/b, revision: null}\n"
-    (checkout / "specs/models/my-bert.yaml").write_text(spec)
-    assert started("table", "gu2020/table06", "--model", str(own)) == (
-        "error: specs/models/my-bert.yaml describes another model; give the new one another name with --name"
-    )
 
 
 def test_hyper_parameters_of_ones_own_replace_the_search(
