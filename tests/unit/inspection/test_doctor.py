@@ -23,6 +23,7 @@ from pubmill.inspection.doctor import (
     print_models,
 )
 from pubmill.messages import commands
+from pubmill.specs import File
 from pubmill.specs.configuration import merged_config
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph
@@ -51,7 +52,8 @@ def looked_at(
 def mirror(specs: Path, tmp_path: Path) -> Path:
     """Files of bc2gm with the mirror's names; the doctor does not read their content."""
     for file in graph(specs, tmp_path).specs.datasets["bc2gm"].sources.values():
-        path = tmp_path / "mirror" / str(file.url).removeprefix("https://")
+        assert isinstance(file, File)
+        path = tmp_path / "mirror" / file.url.removeprefix("https://")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
     return tmp_path / "mirror"

@@ -100,12 +100,12 @@ def test_equal_and_differing_values_stand_beside_the_published_ones(tmp_path: Pa
     assert cells["drugs"]["t/test"].reason == "Table 3 prints 4244."
     assert cells["drugs"]["t/dev"].reason == "drugs has no dev split"
     assert cells["drugs"]["t/test"].note == "counted elsewhere"
-    cells = table(tmp_path, recipe()).cells["notes"]
-    assert [(cells[key].value, cells[key].equal) for key in ("t/task", "t/blurb")] == [
+    notes = table(tmp_path, recipe()).cells["notes"]
+    assert [(notes[key].value, notes[key].equal) for key in ("t/task", "t/blurb")] == [
         ("Relation", True), (False, True),
     ]  # fmt: skip
-    assert (cells["t/train"].value, cells["t/train"].published) == (None, "99")
-    assert cells["t/train"].reason == "needs files that you apply for at https://example.org"
+    assert (notes["t/train"].value, notes["t/train"].published) == (None, "99")
+    assert notes["t/train"].reason == "needs files that you apply for at https://example.org"
 
 
 def test_the_tables_own_reason_goes_first_and_a_missing_one_is_reported(tmp_path: Path) -> None:
@@ -212,9 +212,9 @@ def test_every_form_escapes_and_warns_of_made_up_data(tmp_path: Path, form: str)
         assert "\\input" not in made and "<script>" not in made and "4\\,244" in made
         assert made.count("\\begin{") == made.count("\\end{")
     if form == "csv":
-        lines = list(csv.DictReader(io.StringIO(made)))
-        assert len(lines) == 2 * len(COLUMNS)
-        assert lines[1] | {"value": "2", "equal": "", "measure": "mentions"} == lines[1]
+        cells = list(csv.DictReader(io.StringIO(made)))
+        assert len(cells) == 2 * len(COLUMNS)
+        assert cells[1] | {"value": "2", "equal": "", "measure": "mentions"} == cells[1]
         formula = table(tmp_path, recipe(row("drugs"), row("notes", lacking="=HYPERLINK(1)")))
         assert "'=HYPERLINK(1)" in FACT_TABLE_RENDERERS[form](formula)
 
@@ -232,8 +232,10 @@ def test_an_empty_published_cell_stands_there_with_its_note(tmp_path: Path) -> N
 
 
 def test_facts_run_down_the_page_where_the_table_says_so(tmp_path: Path) -> None:
-    lines = "t/blurb,drugs,boolean,1,a suite\nt/blurb,notes,boolean,0,a suite\nt/task,notes,text,x,as DRUGS\n"
-    published = HEADER + lines + "t/train,drugs,count,2,as DRUGS; by hand\n"
+    suites = (
+        "t/blurb,drugs,boolean,1,a suite\nt/blurb,notes,boolean,0,a suite\nt/task,notes,text,x,as DRUGS\n"
+    )
+    published = HEADER + suites + "t/train,drugs,count,2,as DRUGS; by hand\n"
     found = table(tmp_path, recipe(row("drugs"), row("notes"), down="Fact"), published)
     assert [note for note in found.all_notes if "DRUGS" in note] == ["drugs, notes: as DRUGS"]
     page = parsed(FACT_TABLE_RENDERERS["html"](found))
