@@ -237,7 +237,7 @@ def test_facts_run_down_the_page_where_the_table_says_so(tmp_path: Path) -> None
     )
     published = HEADER + suites + "t/train,drugs,count,2,as DRUGS; by hand\n"
     found = table(tmp_path, recipe(row("drugs"), row("notes"), down="Fact"), published)
-    assert [note for note in found.all_notes if "DRUGS" in note] == ["drugs, notes: as DRUGS"]
+    assert [note for note in found.all_notes if "DRUGS" in note] == ["Task, Train: as DRUGS"]
     page = parsed(FACT_TABLE_RENDERERS["html"](found))
     assert [th.text for th in page.xpath("//thead//th")] == ["Fact", "drugs", "notes"]
     lines = [" ".join(tr.xpath("./th")[0].text_content().split()) for tr in page.xpath("//tbody/tr")]
