@@ -21,32 +21,12 @@ from pubmill.errors import PubmillError
 from pubmill.messages import commands
 from pubmill.recipes.report import Reference, ReportRecipe
 from pubmill.recipes.tables import printed_name
+from pubmill.report import figures, table_views
 from pubmill.report.contradictions import Contradictions
 from pubmill.report.dataset_pages import Page
-from pubmill.report.figures import (
-    Chart,
-    PipelineFigure,
-    Strip,
-    curve,
-    fragmentation,
-    learning,
-    pipeline_figure,
-    strips,
-    times,
-)
+from pubmill.report.figures import Chart
 from pubmill.report.rendering import count, environment, page_script, quantity, script_digest
 from pubmill.report.run_trainings import Trainings, read_trainings
-from pubmill.report.table_views import (
-    ModelLine,
-    TableView,
-    composite_scores,
-    dataset_notes,
-    model_lines,
-    shared_notes,
-    table_runs,
-    table_views,
-    tally,
-)
 from pubmill.specs.fidelity import FidelityRow, rows_of
 from pubmill.specs.spec_types import Standing
 from pubmill.specs.study import DEMO
@@ -166,7 +146,7 @@ class Report:
     tables: dict[str, Table]
     comparisons: dict[str, Comparisons]
     fact_tables: dict[str, FactTable]
-    strips: dict[str, list[Strip]] | None
+    strips: dict[str, list[figures.Strip]] | None
     charts: dict[str, list[Chart]]
     trainings: Trainings
     pretrainings: list[PretrainingSummary]
@@ -210,17 +190,17 @@ class Report:
         return {paper: sorted(papers[paper], key=order) for paper in sorted(papers)}
 
     @cached_property
-    def views(self) -> list[TableView]:
+    def views(self) -> list[table_views.TableView]:
         """The tables of results as the page shows them."""
-        return table_views(self.tables, self.comparisons)
+        return table_views.table_views(self.tables, self.comparisons)
 
     @property
-    def matrices(self) -> dict[str, list[ModelLine]]:
+    def matrices(self) -> dict[str, list[table_views.ModelLine]]:
         """Paper -> the verdicts on its published values by model and table."""
         papers: dict[str, dict[str, Table]] = {}
         for name, table in self.tables.items():
             papers.setdefault(table.paper, {})[name] = table
-        by_paper = {paper: model_lines(tables) for paper, tables in papers.items()}
+        by_paper = {paper: table_views.model_lines(tables) for paper, tables in papers.items()}
         return {paper: lines for paper, lines in by_paper.items() if any(one.tested for one in lines)}
 
     @property
@@ -261,13 +241,14 @@ class Report:
     @property
     def runs(self) -> dict[str, float]:
         """Record -> seconds of every recorded fine-tuning, each once even if several tables show it."""
-        seeds = [seed for table in self.tables.values() for seed in table_runs(table).recorded.values()]
+        runs = map(table_views.table_runs, self.tables.values())
+        seeds = [seed for one in runs for seed in one.recorded.values()]
         return {seed.record: seed.seconds for seed in seeds if seed.seconds is not None}
 
     @property
     def times(self) -> dict[str, list[tuple[str, list[float]]]]:
         """Table -> its models, each with the seconds of its fine-tunings."""
-        return {name: models for name, table in self.tables.items() if (models := times(table))}
+        return {name: models for name, table in self.tables.items() if (models := figures.times(table))}
 
     @property
     def own_contradictions(self) -> Contradictions:
@@ -281,12 +262,12 @@ class Report:
         return len({seed.record for seed in seeds if seed.failed != NO_RECORD})
 
     @property
-    def pipeline(self) -> PipelineFigure:
+    def pipeline(self) -> figures.PipelineFigure:
         """The stages of the study as a figure, each with its counts."""
         corpora = self.corpora.values()
         provenance = [table.provenance for table in self.tables.values()]
         pipelines = {model for one in provenance for model in one.pipelines}
-        return pipeline_figure(
+        return figures.pipeline_figure(
             {
                 "download": rounded_count(sum(folder.count for folder in self.sources), "file"),
                 "parse": rounded_count(sum(corpus["parsed"] for corpus in corpora), "citation"),
@@ -334,6 +315,7 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
     below = Paths(study=recipe.study)
     tables = {name: read_table(results / below.table(name, "json")) for name in recipe.tables}
     runs = sum(len(cell.seeds) for table in tables.values() for *_, cell in table.read())
+    has_figures = runs <= MOST_DRAWN_RUNS
     contradictions = Contradictions(found=())
     if recipe.tables:
         contradictions = read_as(Contradictions, results / RELATIVE.contradictions("json"))
@@ -346,7 +328,7 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
         fact_tables={
             name: read_as(FactTable, results / below.table(name, "json")) for name in recipe.fact_tables
         },
-        strips=None if runs > MOST_DRAWN_RUNS else {name: strips(table) for name, table in tables.items()},
+        strips={name: figures.strips(table) for name, table in tables.items()} if has_figures else None,
         charts=_charts(tables, recipe, results),
         trainings=read_trainings(tables.values(), results),
         pretrainings=[
@@ -378,7 +360,7 @@ def _charts(tables: Mapping[str, Table], recipe: ReportRecipe, results: Path) ->
                 rates.setdefault(model, {})[dataset] = float(words["subwords_per_word"])
     by_type: dict[str, list[Chart]] = {"Checkpoints": [], "Vocabularies": []}
     for name, table in tables.items():
-        charts = (learning(table, recipe.checkpoints), fragmentation(table, rates))
+        charts = (figures.learning(table, recipe.checkpoints), figures.fragmentation(table, rates))
         for of_all, ones in zip(by_type.values(), charts, strict=True):
             of_all += [replace(one, label=f"{name} {one.label}".strip()) for one in ones]
     return by_type
@@ -410,7 +392,7 @@ def read_pretraining(name: str, folders: Sequence[Path]) -> PretrainingSummary:
         seconds=states[-1]["seconds"],
         machines=tuple(dict.fromkeys(machine(state["hardware"]) for state in states)),
         last=lines[-1],
-        curve=curve(name, [(line["tokens"], line["loss"]) for line in lines], ends),
+        curve=figures.curve(name, [(line["tokens"], line["loss"]) for line in lines], ends),
         held_out=tuple(held_out),
     )
 
@@ -471,11 +453,11 @@ def render(report: Report) -> str:
         "snakemake_command": commands.snakemake(configuration=commands.configuration_options(files)),
         "explain_command": commands.pubmill("explain", "--study", study),
         "table_file": Paths(study=study).table,
-        "runs_of_tables": {name: table_runs(table) for name, table in report.tables.items()},
-        "tally": tally(report.tables.values()),
-        "composite_scores": composite_scores(report.tables),
-        "shared_notes": shared_notes(report.tables),
-        "dataset_notes": dataset_notes(report.tables.values()),
+        "runs_of_tables": {name: table_views.table_runs(table) for name, table in report.tables.items()},
+        "tally": table_views.tally(report.tables.values()),
+        "composite_scores": table_views.composite_scores(report.tables),
+        "shared_notes": table_views.shared_notes(report.tables),
+        "dataset_notes": table_views.dataset_notes(report.tables.values()),
         "trainings_of": report.trainings.folders,
         "version": pubmill.__version__,
         "citation": CITATION,

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pubmill.errors import PubmillError
 from pubmill.examples.kind_facts import FACTS
 from pubmill.examples.kinds import SPLITS
+from pubmill.messages.wording import counted
 from pubmill.storage.files import read_json
 from pubmill.tables.cells import parse
 
@@ -148,7 +149,7 @@ def cautions(card: Card) -> tuple[str, ...]:
         for number, what, how in ((one.texts, "input", ""), (one.documents, "document", ", by identifier")):
             if number:
                 are = "are" if number > 1 else "is"
-                lines.append(f"{_number(number, what)} of {one.split} {are} also in {one.earlier}{how}")
+                lines.append(f"{counted(number, what)} of {one.split} {are} also in {one.earlier}{how}")
     for split in card.splits:
         if repeated := card.count(split, "repeated_documents"):
             lines.append(f"{repeated:,} times a document of {split} has the identifier of an earlier one")
@@ -156,7 +157,7 @@ def cautions(card: Card) -> tuple[str, ...]:
     for split in card.splits[1:] if "train" in counts else ():
         for here, there in ((split, "train"), ("train", split)):
             if lacking := {name: n for name, n in counts[here].items() if not counts[there][name]}:
-                what = f"{_number(len(lacking), 'label')} of {here} {'are' if len(lacking) > 1 else 'is'}"
+                what = f"{counted(len(lacking), 'label')} of {here} {'are' if len(lacking) > 1 else 'is'}"
                 lines.append(f"{what} not in {there}: {_listed(lacking.items())}")
     alike = defaultdict[str, list[tuple[str, int]]](list)
     for name, total in sorted(sum(counts.values(), Counter[str]()).items()):
@@ -165,10 +166,6 @@ def cautions(card: Card) -> tuple[str, ...]:
         if len(names) > 1:
             lines.append(f"{len(names)} labels differ only in case or white space: {_listed(names)}")
     return tuple(lines)
-
-
-def _number(number: int, what: str) -> str:
-    return f"{number:,} {what}{'s' if number > 1 else ''}"
 
 
 def _listed(numbers: Iterable[tuple[str, int]]) -> str:

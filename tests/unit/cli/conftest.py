@@ -31,7 +31,7 @@ def checkout(root: Path, specs: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def graph_of(request: Request) -> SimpleNamespace:
     """A graph of nothing but names."""
     study = SimpleNamespace(study=request.config["study"], scale=request.config["scale"])
-    return SimpleNamespace(study=study, paths=Paths("results/x"), results="results/x", left_out=list)
+    return SimpleNamespace(study=study, paths=Paths("results/x"), results="results/x")
 
 
 @pytest.fixture

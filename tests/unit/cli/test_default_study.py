@@ -20,31 +20,23 @@ def make(checkout: Path, scale: str, study: str, table: str) -> None:
     file.touch()
 
 
-def test_a_table_of_one_study_names_it(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert meant("gu2020/table09") == "gu2020"
-    assert capsys.readouterr().err == ""
-    assert study_of_words("small", "gu2020/table09", None, None) == "small"
-
-
 def test_results_decide_and_the_choice_is_reported(
     checkout: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    assert meant("gu2020/table09") == "gu2020" and capsys.readouterr().err == ""
+    assert study_of_words("small", "gu2020/table09", None, None) == "small"
     assert meant("gu2020/table06") == "gu2020"
     make(checkout, "small", "small", "gu2020/table06")
     assert meant("table06") == "small"
     make(checkout, "demo", "demo", "gu2020/table06")
     assert meant("table06") == "demo"
     said = capsys.readouterr().err.splitlines()[-1]
-    assert said.startswith(
-        "pubmill: study demo is meant (gu2020/table06 is in demo, contrasts, gu2020, small)"
-    )
+    assert said.startswith("pubmill: study demo is meant (gu2020/table06 is in demo, contrasts, gu2020, ")
     assert said.endswith("name another with --study")
 
 
 def test_a_table_of_several_papers_or_none_is_refused(checkout: Path) -> None:
-    with pytest.raises(
-        PubmillError, match="table10 may be gu2020/table10 or tinn2021/table10; write the pap"
-    ):
+    with pytest.raises(PubmillError, match="table10 may be gu2020/table10 or tinn2021/table10; write the"):
         meant("table10")
     make(checkout, "full", "tinn2021", "tinn2021/table10")
     assert meant("table10") == "tinn2021"

@@ -3,21 +3,14 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from tests.unit.cli.conftest import Said
 
 
-@pytest.mark.parametrize(
-    ("words", "table"), [("table12", "gu2020/table12"), ("table09 --study gu2020", "gu2020/table09")]
-)
-def test_a_table_is_named_by_its_number_where_one_study_has_it(started: Said, words: str, table: str) -> None:
-    assert started("explain", *words.split()).startswith(f"{table}: ")
-
-
-def test_a_table_is_explained_whole_or_as_json(started: Said) -> None:
-    assert "with --all" not in started("explain", "gu2020/table06", "--all")
-    assert json.loads(started("explain", "gu2020/table06", "--json"))["table"] == "gu2020/table06"
+def test_a_table_is_named_by_its_number_where_one_study_has_it(started: Said) -> None:
+    said = started("explain", "table12", "--all")
+    assert said.startswith("gu2020/table12: ") and "with --all" not in said
+    said = started("explain", "table09", "--study", "gu2020", "--json")
+    assert json.loads(said)["table"] == "gu2020/table09"
 
 
 def test_a_table_with_its_paper_needs_no_study_that_has_it(started: Said) -> None:

@@ -38,21 +38,14 @@ def said(*words: str) -> str:
 
 def test_a_workspace_lists_what_pubmill_has_and_its_own(workspace: Path) -> None:
     (workspace / "studies/mine.yaml").write_text("study: mine\ntitle: My study\nscale: full\ntables: []\n")
-    assert "\nmine          My study (scale full)\n" in said("list", "studies")
-    assert "gu2020" in said("list", "studies") and "gu2020/table06 " in said("list", "tables")
-
-
-def test_a_command_says_which_specs_are_replaced(workspace: Path) -> None:
+    listed = said("list", "studies")
+    assert "\nmine          My study (scale full)\n" in listed and "gu2020" in listed
     text = (workspace / ".pubmill" / SHIPPED).read_text().replace("label: No pretraining", "label: Mine")
     (workspace / "specs/models").mkdir()
     (workspace / SHIPPED).write_text(text)
     listed = said("list", "models")
     assert f"of this workspace, in place of pubmill's own: {SHIPPED}\n" in listed
     assert [line for line in listed.splitlines() if line.split() == ["no-pretraining", "Mine"]]
-
-
-def test_a_mistake_is_named_by_the_workspace_s_own_file(workspace: Path) -> None:
-    (workspace / "specs/models").mkdir()
     (workspace / "specs/models/mine.yaml").write_text("name: mine\nlabell: Mine\n")
     assert "\nspecs/models/mine.yaml:2: labell: unknown key" in said("list", "models")
 
@@ -86,15 +79,9 @@ def test_a_table_has_the_study_of_its_paper_and_new_specs_are_the_workspace_s_ow
     assert "\nmine/table01 " in said("list", "tables")
 
 
-def test_settings_of_the_workspace_overlay_those_of_pubmill(workspace: Path) -> None:
-    (workspace / "config.yaml").write_text("results: elsewhere\n")
-    assert "elsewhere/full/tables/gu2020/gu2020-table06.html does not exist yet" in said(
-        "open", "gu2020", "table06"
-    )
-
-
 def test_files_that_are_there_stay(workspace: Path) -> None:
     (workspace / "config.yaml").write_text("results: elsewhere\n")
+    assert "elsewhere/full/tables/gu2020/gu2020-table06.html does not" in said("open", "gu2020", "table06")
     (workspace / "README.md").unlink()
     assert ". is a workspace" in said("init", ".")
     assert (workspace / "config.yaml").read_text() == "results: elsewhere\n"

@@ -8,8 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from tests.waiting import patience, wait_until
 
 VERB = '''
@@ -23,42 +21,26 @@ VERB = Verb("Look", greet)
 '''
 
 
-@pytest.fixture(scope="module")
-def package(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the package, without its extras, in a folder of its own."""
-    folder = tmp_path_factory.mktemp("copy")
-    shutil.copytree(root / "pubmill", folder / "pubmill", ignore=shutil.ignore_patterns("__pycache__"))
-    for extra in (folder / "pubmill/extras").iterdir():
-        shutil.rmtree(extra) if extra.is_dir() else None
-    return folder / "pubmill"
-
-
-def said(package: Path, *words: str) -> str:
+def said(folder: Path, *words: str) -> str:
     command = [sys.executable, "-m", "pubmill.cli", *words]
-    return subprocess.run(command, cwd=package.parent, capture_output=True, text=True, check=True).stdout
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
 
 
-def verbs(package: Path) -> set[str]:
-    return set(re.findall(r"^  (\w+)  ", said(package, "--help"), re.MULTILINE))
-
-
-@pytest.mark.parametrize("place", ["cli/greet_command.py", "extras/manners/greet_command.py"])
-def test_a_module_adds_a_verb(package: Path, place: str) -> None:
-    assert "greet" not in verbs(package)
-    path = package / place
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(VERB)
-    (path.parent / "__init__.py").touch()
-    try:
-        assert "greet" in verbs(package)
-        assert said(package, "greet") == "good morning\n"
-    finally:
-        path.unlink()
-
-
-def test_without_extras_their_verbs_are_not_there(package: Path) -> None:
-    assert not {"ask", "audit"} & verbs(package) and "doctor" in verbs(package)
-    assert {"study", "data", "fsck"} <= set(said(package, "doctor", "--help").split())
+def test_a_module_adds_a_verb_and_without_extras_theirs_are_not_there(root: Path, tmp_path: Path) -> None:
+    """In a copy of the package, without its extras."""
+    package = tmp_path / "pubmill"
+    shutil.copytree(root / "pubmill", package, ignore=shutil.ignore_patterns("__pycache__"))
+    for extra in (one for one in (package / "extras").iterdir() if one.is_dir()):
+        shutil.rmtree(extra)
+    verbs = set(re.findall(r"^  (\w+)  ", said(tmp_path, "--help"), re.MULTILINE))
+    assert not {"ask", "audit", "greet", "bow"} & verbs and "doctor" in verbs
+    assert {"study", "data", "fsck"} <= set(said(tmp_path, "doctor", "--help").split())
+    (package / "cli/greet_command.py").write_text(VERB)
+    (package / "extras/manners").mkdir()
+    (package / "extras/manners/__init__.py").touch()
+    (package / "extras/manners/bow_command.py").write_text(VERB.replace("greet", "bow"))
+    assert {"greet", "bow"} <= set(re.findall(r"^  (\w+)  ", said(tmp_path, "--help"), re.MULTILINE))
+    assert said(tmp_path, "greet") == said(tmp_path, "bow") == "good morning\n"
 
 
 def test_a_closed_output_is_no_error(root: Path) -> None:

@@ -21,26 +21,14 @@ def own(tmp_path: Path) -> Path:
 def test_a_folder_gets_a_spec_and_a_column(started: Said, checkout: Path, own: Path) -> None:
     command = started("table", "gu2020/table06", "--model", str(own), "--dataset", "bc2gm", "-c1")
     spec = yaml.safe_load((checkout / "specs/models/my-bert.yaml").read_text())
-    assert spec == {
-        "name": "my-bert",
-        "label": "my-bert",
-        "lowercase": True,
-        "weights": {"kind": "folder", "local": "my-bert"},
-    }
+    weights = {"kind": "folder", "local": "my-bert"}
+    assert spec == {"name": "my-bert", "label": "my-bert", "lowercase": True, "weights": weights}
     assert "results/full/tables/gu2020+my-bert/gu2020-table06.html" in command
     assert "own_tables=my-bert" in command
     assert "--configfile studies/gu2020.yaml" in command and command.endswith(" -c1")
     for setting in (["my-bert"], ["bc2gm"], {"my-bert": str(own)}):
         assert json.dumps(setting) in command
     assert started("table", "gu2020/table06", "--model", str(own), "--dataset", "bc2gm", "-c1") == command
-
-
-def test_a_folder_of_the_checkout_can_be_named_again(started: Said, checkout: Path) -> None:
-    """As the README does it: `--model ./my-bert`, whose name is that of the spec of the first run."""
-    tiny_bert(checkout / "my-bert", ["gene", "protein"])
-    command = started("table", "gu2020/table06", "--model", "./my-bert")
-    assert json.dumps({"my-bert": str(checkout / "my-bert")}) in command
-    assert started("table", "gu2020/table06", "--model", "./my-bert") == command
 
 
 def test_a_folder_is_remembered_and_its_name_is_enough(started: Said, checkout: Path, own: Path) -> None:
@@ -52,21 +40,6 @@ def test_a_folder_is_remembered_and_its_name_is_enough(started: Said, checkout: 
     assert 'models=["my-bert"]' in started("table", "gu2020/table06", "--model", "my-bert")
     (checkout / "workspace.yaml").write_text("local_files: {a: b}\nlocal_files: {c: d}\n")
     assert "workspace.yaml:2" in started("table", "gu2020/table06", "--model", str(own))
-
-
-def test_known_models_need_no_spec(started: Said, checkout: Path) -> None:
-    command = started("table", "gu2020/table06", "--model", "pubmedbert-base", "--scale", "demo")
-    assert (
-        "results/demo/tables/demo+pubmedbert-base/gu2020-table06.html" in command
-        and "--configfile" not in command
-    )
-    assert 'models=["pubmedbert-base"]' in command and "local_files" not in command
-
-
-def test_a_table_of_facts_takes_no_model(started: Said, checkout: Path) -> None:
-    said = started("table", "shin2020/table08", "--model", "pubmedbert-base")
-    assert "shin2020/table08 is a table of facts, in which no model is run" in said
-    assert "run shin2020 shin2020/table08" in said
 
 
 def test_another_folder_of_the_name_is_refused_and_takes_another_name(
@@ -106,17 +79,8 @@ def snapshot(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("option", ["-n", "--dry-run"])
-@pytest.mark.parametrize(
-    "words",
-    [("table", "gu2020/table06", "--model", "FOLDER"), ("table", "gu2020/table06", "--model", "./My_BERT")],
-)
 def test_a_dry_run_writes_nothing(
-    started: Said,
-    checkout: Path,
-    own: Path,
-    words: tuple[str, ...],
-    option: str,
-    monkeypatch: pytest.MonkeyPatch,
+    started: Said, checkout: Path, own: Path, option: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     listed: list[list[str]] = []
     monkeypatch.setattr(
@@ -124,21 +88,21 @@ def test_a_dry_run_writes_nothing(
         lambda request, *_: listed.append([*request.config["models"], *request.config["local_files"]]),
     )
     before = snapshot(checkout)
-    said = started(*(str(own) if word == "FOLDER" else word for word in words), option)
+    said = started("table", "gu2020/table06", "--model", str(own), option)
     assert snapshot(checkout) == before
     assert listed == [["my-bert", "my-bert"]] and "$ .venv/bin/snakemake results/full/" in said
 
 
-def test_another_model_of_the_name_is_refused(started: Said, checkout: Path, own: Path) -> None:
-    spec = checkout / "specs/models/my-bert.yaml"
-    spec.write_text("name: my-bert\nlabel: x\nlowercase: true\nreleased: {id: a/b, revision: null}\n")
-    said = started("table", "gu2020/table06", "--model", str(own))
-    assert said == (
+def test_a_model_that_cannot_be_run_is_refused_and_leaves_no_spec(
+    started: Said, checkout: Path, own: Path
+) -> None:
+    spec = "name: my-bert\nlabel: x\nlowercase: true\nreleased: {id: a/b, revision: null}\n"
+    path = checkout / "specs/models/my-bert.yaml"
+    path.write_text(spec)
+    assert started("table", "gu2020/table06", "--model", str(own)) == (
         "error: specs/models/my-bert.yaml describes another model; give the new one another name with --name"
     )
-
-
-def test_a_folder_that_does_not_load_leaves_no_spec(started: Said, checkout: Path, own: Path) -> None:
+    path.unlink()
     (own / "config.json").write_text("{}")
     assert "transformers can't load this model folder" in started(
         "table", "gu2020/table06", "--model", str(own)
@@ -146,7 +110,9 @@ def test_a_folder_that_does_not_load_leaves_no_spec(started: Said, checkout: Pat
     (own / "config.json").unlink()
     assert "has no config.json" in started("table", "gu2020/table06", "--model", str(own))
     assert "expected hub:GROUP/MODEL@COMMIT" in started("table", "gu2020/table06", "--model", "hub:a/b@main")
-    assert not (checkout / "specs/models/my-bert.yaml").exists()
+    assert not path.exists()
+    facts = started("table", "shin2020/table08", "--model", "pubmedbert-base")
+    assert "shin2020/table08 is a table of facts, in which no model is run" in facts
 
 
 def test_hyper_parameters_of_ones_own_replace_the_search(
@@ -165,6 +131,9 @@ def test_hyper_parameters_of_ones_own_replace_the_search(
     searched = started(*verb, "--search", "own")
     assert "search=own" in searched and "own_tables=pubmedbert-base+own-search" in searched
     assert "choice=" not in searched and "search=" not in started(*verb)
+    shown = started(*verb, "--scale", "demo")
+    assert "results/demo/tables/demo+pubmedbert-base/gu2020-table06.html" in shown
+    assert "--configfile" not in shown and "local_files" not in shown
     both = started(*verb, "--search", "own", "--choice", "epochs=3")
     assert both.endswith("--choice gives what --search own would search: leave one out")
 

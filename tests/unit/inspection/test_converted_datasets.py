@@ -8,20 +8,12 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.inspection.converted_datasets import (
-    check_name,
     converted_folder,
     specs_of_results,
     template_text,
 )
 from pubmill.specs.model_specs import PublishedPrompt
 from pubmill.storage.files import write_json
-
-
-def test_an_unknown_dataset_is_reported_with_the_nearest() -> None:
-    specs: Any = SimpleNamespace(datasets={"bc2gm": None})
-    check_name(specs, "bc2gm")
-    with pytest.raises(PubmillError, match="there is no dataset 'bc2gn'; the nearest: bc2gm"):
-        check_name(specs, "bc2gn")
 
 
 def test_a_dataset_that_is_not_converted_has_the_command_that_makes_it(root: Path, tmp_path: Path) -> None:
@@ -40,12 +32,6 @@ def test_results_are_in_a_folder_named_as_a_scale(root: Path, tmp_path: Path) ->
         specs_of_results(root, tmp_path / "mine")
 
 
-def test_an_unknown_prompt_is_reported_with_the_nearest(root: Path, tmp_path: Path) -> None:
-    specs: Any = SimpleNamespace(prompts={"plain": "the spec"})
-    with pytest.raises(PubmillError, match="there is no prompt 'plane'; the nearest: plain"):
-        template_text(root, tmp_path, specs, "plane", "bc2gm")
-
-
 def test_a_template_is_its_own_text_and_a_published_prompt_that_of_its_file(
     root: Path, tmp_path: Path
 ) -> None:
@@ -58,10 +44,12 @@ def test_a_template_is_its_own_text_and_a_published_prompt_that_of_its_file(
     }
     specs: Any = SimpleNamespace(prompts=prompts, datasets={"bc2gm": SimpleNamespace(task="ner")})
     assert template_text(root, results, specs, "own", "bc2gm") == "Label {text}."
-    with pytest.raises(
-        PubmillError, match=r"ner\.txt is not there yet\. Make it: .*example\.org/prompts/ner"
+    for name, message in (
+        ("owm", "there is no prompt 'owm'; the nearest: own"),
+        ("theirs", r"ner\.txt is not there yet\. Make it: .*example\.org/prompts/ner"),
     ):
-        template_text(root, results, specs, "theirs", "bc2gm")
+        with pytest.raises(PubmillError, match=message):
+            template_text(root, results, specs, name, "bc2gm")
     file = results / "sources/example.org/prompts/ner.txt"
     file.parent.mkdir(parents=True)
     file.write_text("Find genes.\n[INPUT]\n")

@@ -177,13 +177,6 @@ def test_the_program_prints_the_command_and_ends_with_a_status(results: Path) ->
     assert "Traceback" not in done.stderr
 
 
-def test_files_of_earlier_versions_have_no_checksum(results: Path) -> None:
-    pq = pytest.importorskip("pyarrow.parquet")
-    table = pq.read_table(results / "shard.parquet")
-    pq.write_table(table, results / "shard.parquet")
-    assert CheckedFile(results / "shard.parquet", "", results / "shard.parquet") in examine(results)
-
-
 def test_damaged_files_are_listed_with_one_command_for_all() -> None:
     found = [
         CheckedFile(Path("b.gz"), "it is empty", Path("b.gz")),
@@ -203,16 +196,10 @@ def test_damaged_files_are_listed_with_one_command_for_all() -> None:
     ]
 
 
-def test_hidden_files_and_folders_are_not_examined(tmp_path: Path) -> None:
-    for name in (".hidden.json", ".cache/a.json", "a/b.txt"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text("{")
-    assert [(one.path, one.fault) for one in examine(tmp_path)] == [(tmp_path / "a/b.txt", "")]
-
-
 def test_only_digests_of_files_are_compared(tmp_path: Path) -> None:
     """Other entries of `files`, and digests of another length, belong to something else."""
     (tmp_path / "a.bin").write_bytes(b"a")
+    (tmp_path / ".hidden.json").write_text("{")
     files = {"a.bin": "0" * 64, "b.bin": "0" * 63, "c.bin": 5}
     write_json(tmp_path / "state.json", {"files": files})
     write_json(tmp_path / "list.json", {"files": ["a.bin"]})

@@ -10,14 +10,12 @@ from pubmill.inspection import data_checks
 from pubmill.inspection.data_checks import (
     CheckOutcome,
     DatasetCheck,
-    Place,
     check,
     check_all,
     plan,
     print_outcomes,
     totals,
 )
-from pubmill.specs import File, LocalFile
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph
 from tests.licensed import APPLY, FILES, KEY, NAME, SENTENCE, TEXTS
@@ -58,10 +56,6 @@ def printed(outcomes: list[CheckOutcome], unchecked: dict[str, str]) -> str:
     return console.export_text()
 
 
-def row(text: str, split: str) -> list[str]:
-    return next(line.split() for line in text.splitlines() if f" {split} " in line)
-
-
 def test_counts_and_published_bytes_that_are_equal(specs: Path, folder: Path) -> None:
     edit(specs, "metric:", PUBLISHED.lstrip() + "metric:")
     found = outcome(specs, folder)
@@ -71,10 +65,7 @@ def test_counts_and_published_bytes_that_are_equal(specs: Path, folder: Path) ->
         ("dev", True, None),
         ("test", False, None),
     ]
-    text = printed([found], {})
-    assert row(text, "train")[:9] == ["secret", "one", "train", "2", "mentions", "2", "mentions", "all", "1"]
-    assert "equal" in row(text, "train") and "known" in row(text, "dev") and "form" in row(text, "test")
-    assert "as expected: 1 of 1 dataset, 3 of 3 counts and 1 of 1 known hash;" in text
+    assert "as expected: 1 of 1 dataset, 3 of 3 counts and 1 of 1 known hash;" in printed([found], {})
 
 
 def test_counts_and_published_bytes_that_differ_are_reported_and_shown(specs: Path, folder: Path) -> None:
@@ -85,9 +76,6 @@ def test_counts_and_published_bytes_that_differ_are_reported_and_shown(specs: Pa
     assert "dev mentions: expected 7, found 1, difference -6" in found.faults[0]
     assert any(f"expected sha256 {'a' * 64}, found {HASHES['train']}" in fault for fault in found.faults)
     assert [s.hash for s in found.splits] == [False, None, None]
-    text = printed([found], {})
-    assert row(text, "dev")[:8] == ["dev", "7", "mentions", "1", "mentions", "2", "of", "3"]
-    assert "differs" in row(text, "train")
     assert "as expected: 0 of 1 dataset, 4 of 5 counts" in totals([found], {})
 
 
@@ -109,6 +97,7 @@ def test_the_check_continues_after_a_failure(specs: Path, folder: Path, tmp_path
     study = {"study": "x", "title": "", "scale": "full", "tables": []}
     config = {**study, "local_files": {KEY: str(folder), "other-key": str(damaged)}}
     tasks, _ = plan(Graph(*check_study(config, specs)), [NAME, "other"])
+    assert [task.recipe.dataset for task in tasks] == ["other", NAME], "the biggest comes first"
     found = {one.dataset: one for one in check_all(tasks, 2)}
     assert found[NAME].faults == [] and f"{FILES['train']}:4" in found["other"].faults[0]
     text = printed(list(found.values()), {})
@@ -139,27 +128,3 @@ def test_what_is_absent_is_named_with_where_to_apply(specs: Path) -> None:
     assert "absent: https://raw.githubusercontent.com/" in why["bc2gm"] and "and 2 more" in why["bc2gm"]
     text = printed([], why)
     assert APPLY in text and "not checked: 2 datasets" in text
-
-
-def test_the_biggest_comes_first(specs: Path, folder: Path, tmp_path: Path) -> None:
-    other = (specs / f"datasets/{NAME}.yaml").read_text().replace(NAME, "bigger").replace(KEY, "big-key")
-    (specs / "datasets/bigger.yaml").write_text(other)
-    big = tmp_path / "big"
-    big.mkdir()
-    for name in FILES.values():
-        (big / name).write_text(SENTENCE * 9)
-    study = {"study": "x", "title": "", "scale": "full", "tables": []}
-    config = {**study, "local_files": {KEY: str(folder), "big-key": str(big)}}
-    tasks, _ = plan(Graph(*check_study(config, specs)), [NAME, "bigger"])
-    assert [task.recipe.dataset for task in tasks] == ["bigger", NAME]
-
-
-def test_digests_and_sizes_are_those_of_all_files_that_are_there(specs: Path, folder: Path) -> None:
-    """A file of one's own has a SHA-256 at most, one of the network perhaps the id that git gives it."""
-    ((task,), _) = planned(specs, folder)
-    assert task.size == sum((folder / one.name).stat().st_size for one in task.places) > 0
-    file = File(url="https://h/a", git_blob="0" * 40)
-    assert Place("r", file, None, None).digests == {"git_blob": "0" * 40}
-    own = LocalFile(local="mine", file="a", sha256="1" * 64)
-    assert Place("r", own, None, None).digests == {"sha256": "1" * 64}
-    assert Place("r", own, None, None).name == "a" and Place("r", file, None, None).name == "https://h/a"

@@ -20,7 +20,6 @@ from pubmill.inspection.doctor import (
     examine,
     examine_models,
     linked,
-    print_findings,
     print_models,
 )
 from pubmill.messages import commands
@@ -49,31 +48,24 @@ def looked_at(
     return {finding.dataset: finding for finding in examine(graph(specs, tmp_path, **study), links)}
 
 
-def files_of_bc2gm(targets: Graph, mirror: Path) -> list[Path]:
-    """Make files with the mirror's names; the doctor does not read their content."""
-    sources = targets.specs.datasets["bc2gm"].sources.values()
-    paths = [mirror / file.url.removeprefix("https://") for file in sources if isinstance(file, File)]
-    for path in paths:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
-    return paths
-
-
 @pytest.fixture
 def mirror(specs: Path, tmp_path: Path) -> Path:
-    files_of_bc2gm(graph(specs, tmp_path), tmp_path / "mirror")
+    """Files of bc2gm with the mirror's names; the doctor does not read their content."""
+    for file in graph(specs, tmp_path).specs.datasets["bc2gm"].sources.values():
+        assert isinstance(file, File)
+        path = tmp_path / "mirror" / file.url.removeprefix("https://")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
     return tmp_path / "mirror"
 
 
-def test_files_of_a_mirror_are_at_hand(specs: Path, tmp_path: Path, mirror: Path) -> None:
+def test_files_of_a_mirror_are_at_hand_and_what_it_lacks_is_to_be_fetched(
+    specs: Path, tmp_path: Path, mirror: Path
+) -> None:
+    """Unless it was taken before."""
     found = looked_at(specs, tmp_path, mirror=str(mirror))["bc2gm"]
     assert found.wanted and found.available and found.sources == {"mirror": 3} and not found.to_do
     assert found.counts == "not converted yet" and found.sound
-
-
-def test_a_file_that_the_mirror_lacks_is_to_be_fetched_unless_it_was_taken_before(
-    specs: Path, tmp_path: Path, mirror: Path
-) -> None:
     lost = next(mirror.rglob("test.tsv"))
     taken = tmp_path / "results/demo/sources" / lost.relative_to(mirror)
     taken.parent.mkdir(parents=True)
@@ -86,15 +78,14 @@ def test_a_file_that_the_mirror_lacks_is_to_be_fetched_unless_it_was_taken_befor
     assert found.to_do == [f"fetch https://{lost.relative_to(mirror)} to {lost}"]
 
 
-def test_where_to_apply_and_which_files_are_expected(specs: Path, tmp_path: Path) -> None:
+def test_files_of_ones_own_are_at_hand_or_it_is_said_where_to_apply(
+    specs: Path, tmp_path: Path, folder: Path
+) -> None:
     found = looked_at(specs, tmp_path)[NAME]
     assert found.available is False and found.sources["absent"] == 3
     (to_do,) = found.to_do
     for said in (APPLY, f"local_files: {{{KEY}:", *FILES.values()):
         assert said in to_do
-
-
-def test_files_of_ones_own_are_at_hand(specs: Path, tmp_path: Path, folder: Path) -> None:
     found = looked_at(specs, tmp_path, local_files={KEY: str(folder)})[NAME]
     assert found.available and found.sources == {"local_files": 3}
     (folder / FILES["dev"]).unlink()
@@ -103,9 +94,13 @@ def test_files_of_ones_own_are_at_hand(specs: Path, tmp_path: Path, folder: Path
 
 
 def test_what_the_network_has_is_available_unless_its_link_is_dead(specs: Path, tmp_path: Path) -> None:
-    """Links are those of files that are not here."""
+    """Links are those of files that are not here. Without asking, nothing is claimed."""
     found = looked_at(specs, tmp_path)["bc2gm"]
     assert found.available and found.sources == {"network": 3}
+    found = looked_at(specs, tmp_path, None)["bc2gm"]
+    assert found.available is None and found.sound and not found.to_do
+    found = looked_at(specs, tmp_path, Links(False, {}))["bc2gm"]
+    assert found.available is False and len(found.to_do) == 1 and not found.dead
     urls = linked(graph(specs, tmp_path))
     url = next(url for url in urls if "BC2GM" in url)
     found = looked_at(specs, tmp_path, Links(True, {url: "404 Not Found"}))["bc2gm"]
@@ -116,15 +111,6 @@ def test_what_the_network_has_is_available_unless_its_link_is_dead(specs: Path, 
     taken.parent.mkdir(parents=True)
     taken.touch()
     assert set(urls) - set(linked(graph(specs, tmp_path))) == {url}
-
-
-def test_without_asking_nothing_is_claimed_and_without_network_it_is_said_once(
-    specs: Path, tmp_path: Path
-) -> None:
-    found = looked_at(specs, tmp_path, None)["bc2gm"]
-    assert found.available is None and found.sound and not found.to_do
-    found = looked_at(specs, tmp_path, Links(False, {}))["bc2gm"]
-    assert found.available is False and len(found.to_do) == 1 and not found.dead
 
 
 def test_counts_of_a_conversion_are_compared_with_the_spec(specs: Path, tmp_path: Path, mirror: Path) -> None:
@@ -191,17 +177,13 @@ def test_hours_are_those_of_all_recipes_that_are_not_made_yet(specs: Path, tmp_p
     study: dict[str, Any] = {"tables": ["alrowili2021/table02"], "models": ["biom-albert-xxlarge@pmc"]}
     study |= {"scale": "full", "pretrain": ["biom-albert-xxlarge@pmc", "biom-albert-xxlarge"]}
 
-    def found() -> tuple[bool, float]:
-        said = models_of(specs, tmp_path, **study)
-        hours = re.search(r"([\d,]+) hours of one H100", said)
-        assert hours, said
-        return "and 1 before it" in said, float(hours[1].replace(",", ""))
-
-    two, all_hours = found()
-    checkpoint = tmp_path / "results/full/pretraining/biom-albert-xxlarge/step-264000"
-    write_json(checkpoint / "state.json", {})
-    one, rest = found()
-    assert two and not one and 0 < rest < all_hours
+    before = models_of(specs, tmp_path, **study)
+    write_json(tmp_path / "results/full/pretraining/biom-albert-xxlarge/step-264000/state.json", {})
+    after = models_of(specs, tmp_path, **study)
+    assert "and 1 before it" in before and "and 1 before it" not in after
+    hours = (re.findall(r"([\d,]+) hours of one H100", said) for said in (before, after))
+    [both], [rest] = ([float(one.replace(",", "")) for one in found] for found in hours)
+    assert 0 < rest < both
 
 
 HUB = "the hub's dmis-lab/biobert-v1.1 at 551ca18efd7f"
@@ -286,20 +268,18 @@ def test_dead_links_are_found_without_fetching(server: str) -> None:
 
 
 def test_the_configuration_is_merged_as_snakemake_does(root: Path, tmp_path: Path) -> None:
-    overlay = tmp_path / "x.yaml"
-    overlay.write_text("study: mine\ntitle: Mine\ntables: []\nlocal_files: {a: /a}\n")
-    second = tmp_path / "y.yaml"
+    first, second = tmp_path / "x.yaml", tmp_path / "y.yaml"
+    first.write_text("study: mine\ntitle: Mine\ntables: []\nlocal_files: {a: /a}\n")
     second.write_text("local_files: {b: /b}\n")
-    config = merged_config(
-        root / "config.yaml", [str(overlay), str(second)], ["scale=small", 'local_files={"b": "/c"}']
-    )
-    assert config["study"] == "mine" and config["scale"] == "small" and config["results"] == "results"
+    settings = ["scale=small", 'local_files={"b": "/c"}']
+    config = merged_config(root / "config.yaml", [str(first), str(second)], settings)
+    assert (config["study"], config["scale"], config["results"]) == ("mine", "small", "results")
     assert config["local_files"] == {"a": "/a", "b": "/c"}
     assert config["models"] is config["mirror"] is None, "those of config.yaml are the demo's"
-    with pytest.raises(PubmillError, match=r"there is no file .*none\.yaml; expected a study"):
-        merged_config(root / "config.yaml", [str(tmp_path / "none.yaml")], [])
-    with pytest.raises(PubmillError, match="name=value"):
-        merged_config(root / "config.yaml", [], ["scale"])
+    no_file = [str(tmp_path / "none.yaml")]
+    for files, wrong, message in ((no_file, [], "expected a study"), ([], ["scale"], "name=value")):
+        with pytest.raises(PubmillError, match=message):
+            merged_config(root / "config.yaml", files, wrong)
 
 
 def test_the_program_says_it_all_and_reports_by_its_status(tmp_path: Path, mirror: Path) -> None:
@@ -317,33 +297,19 @@ def test_the_program_says_it_all_and_reports_by_its_status(tmp_path: Path, mirro
     )
 
 
-def test_a_licensed_dataset_is_reported_by_the_program_with_its_page(specs: Path, tmp_path: Path) -> None:
-    findings = list(looked_at(specs, tmp_path).values())
-    console = Console(width=400, record=True, quiet=False, file=(tmp_path / "out").open("w"))
-    print_findings(console, findings, verbose=True)
-    said = console.export_text()
-    assert f"{NAME} NOT AVAILABLE 3 not there" in " ".join(said.split())
-    assert f"to do: apply at {APPLY}; then set local_files: {{{KEY}: /path/to/folder}}" in said
-    assert "credentialed; licence: for those alone who signed" in said
-
-
 def test_released_weights_in_the_cache_of_the_hub_are_at_hand(
     specs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of the commit that the spec pins, with configuration and weights; without a commit nobody knows."""
-    (specs / "models/newest.yaml").write_text(
-        "name: newest\nlowercase: true\nreleased: {id: lab/bert, revision: null}\n"
-    )
-    cached = {"config.json", "pytorch_model.bin"}
+    newest = "name: newest\nlowercase: true\nreleased: {id: lab/bert, revision: null}\n"
+    (specs / "models/newest.yaml").write_text(newest)
 
     def look(model: str, file: str, cache_dir: Any, revision: str) -> str | None:
         known = model == "dmis-lab/biobert-v1.1" and revision.startswith("551ca18efd7f")
-        return f"/cache/{file}" if known and file in cached else None
+        return f"/cache/{file}" if known and file in ("config.json", "pytorch_model.bin") else None
 
     monkeypatch.setattr(huggingface_hub, "try_to_load_from_cache", look)
     study: dict[str, Any] = {"tables": ["gu2020/table06"], "models": ["biobert-base", "newest"]}
     for links in (ALIVE, None):
         assert f"biobert-base ready {HUB}, in the cache" in models_of(specs, tmp_path, links, **study)
     assert "newest to be fetched" in models_of(specs, tmp_path, **study)
-    cached.remove("pytorch_model.bin")
-    assert "biobert-base to be fetched" in models_of(specs, tmp_path, **study)

@@ -21,39 +21,29 @@ from pubmill.inspection.doctor import (
 from pubmill.specs import Specs
 
 
-@pytest.fixture(scope="module")
-def specs(full_specs: Specs) -> Specs:
-    return full_specs
-
-
 def lines(print_: Any, *what: Any) -> list[str]:
     text = StringIO()
     print_(Console(file=text, width=160, highlight=False), *what)
     return text.getvalue().splitlines()
 
 
-def finding(specs: Specs, name: str, wanted: bool = True, **changes: Any) -> DatasetFinding:
-    return DatasetFinding(name, wanted, specs.datasets[name], **changes)
-
-
 def findings(specs: Specs) -> list[DatasetFinding]:
+    bc2gm, jnlpba, gad = (specs.datasets[name] for name in ("bc2gm", "jnlpba", "gad@blurb"))
+    found = Counter(network=2, absent=0)
+    faults: dict[str, Any] = {"counts": "counts differ", "dead": ["u: 404"], "to_do": ["one", "two"]}
     return [
-        finding(specs, "bc2gm", available=None, sources=Counter(network=2, absent=0),
-                counts="not converted yet"),
-        finding(specs, "jnlpba", wanted=False, counted=True, counts="counts as expected"),
-        finding(
-            specs, "gad@blurb", available=False, counted=False, counts="counts differ", dead=["u: 404"],
-            to_do=["one", "two"],
-        ),
-    ]  # fmt: skip
+        DatasetFinding("bc2gm", True, bc2gm, available=None, sources=found, counts="not converted yet"),
+        DatasetFinding("jnlpba", False, jnlpba, counted=True, counts="counts as expected"),
+        DatasetFinding("gad@blurb", True, gad, available=False, counted=False, **faults),
+    ]
 
 
 def words(made: list[str]) -> list[str]:
     return [" ".join(line.split()) for line in made if line.strip(" \N{BOX DRAWINGS LIGHT HORIZONTAL}")]
 
 
-def test_datasets_are_a_table_and_below_it_is_what_to_do(specs: Specs) -> None:
-    made = words(lines(print_findings, findings(specs)))
+def test_datasets_are_a_table_and_below_it_is_what_to_do(full_specs: Specs) -> None:
+    made = words(lines(print_findings, findings(full_specs)))
     assert made == [
         "dataset state files counts",
         "bc2gm to be fetched 2 from the network not converted yet",
@@ -63,21 +53,21 @@ def test_datasets_are_a_table_and_below_it_is_what_to_do(specs: Specs) -> None:
     ]  # fmt: skip
 
 
-def test_verbose_adds_licences_and_the_other_datasets(specs: Specs) -> None:
-    made = words(lines(print_findings, findings(specs), True))
-    assert f"bc2gm: public; licence: {specs.datasets['bc2gm'].licence}" in made
+def test_verbose_adds_licences_and_the_other_datasets(full_specs: Specs) -> None:
+    made = words(lines(print_findings, findings(full_specs), True))
+    assert f"bc2gm: public; licence: {full_specs.datasets['bc2gm'].licence}" in made
     assert "jnlpba ready none counts as expected" in made and not made[-1].endswith("-v")
 
 
-def test_nothing_is_said_of_other_datasets_where_there_are_none(specs: Specs) -> None:
-    one = finding(specs, "bc2gm", available=True, counted=None, counts="not converted yet")
-    expected = ["dataset state files counts", "bc2gm ready none not converted yet"]
-    assert words(lines(print_findings, [one])) == expected
-    licence = f"bc2gm: public; licence: {specs.datasets['bc2gm'].licence}"
-    assert words(lines(print_findings, [one], True)) == [*expected, licence]
-    assert lines(print_findings, []) == []
-    other = finding(specs, "jnlpba", wanted=False, available=True, counted=None, counts="")
-    assert lines(print_findings, [other, other]) == ["2 other datasets and all licences: -v"]
+def test_models_have_their_source_and_what_to_do() -> None:
+    found = [
+        ModelFinding("b", "the hub", "to be fetched", None),
+        ModelFinding("c", "a folder", "NOT AVAILABLE", False, "bring it"),
+    ]
+    assert words(lines(print_models, found)) == [
+        "model state source", "b to be fetched the hub", "c NOT AVAILABLE a folder", "c: to do: bring it",
+    ]  # fmt: skip
+    assert lines(print_models, []) == lines(print_findings, []) == []
 
 
 @pytest.mark.parametrize("fault", ["", "no C compiler; install gcc"])
@@ -115,13 +105,13 @@ def test_the_gpus_are_those_that_the_driver_names(
     ],
 )
 def test_the_answer_comes_first_and_unchecked_links_are_said_to_be(
-    specs: Specs, links: Links | None, text: list[str]
+    full_specs: Specs, links: Links | None, text: list[str]
 ) -> None:
     models = [
         ModelFinding("a", "made here"),
         ModelFinding("c", "a folder", "NOT AVAILABLE", False, "bring it"),
     ]
-    made = lines(print_summary, findings(specs), models, links)
+    made = lines(print_summary, findings(full_specs), models, links)
     assert made == [
         "Ready, to be fetched or to be trained: 1 of 2 datasets and 1 of 2 models of the study",
         *text,
@@ -129,16 +119,3 @@ def test_the_answer_comes_first_and_unchecked_links_are_said_to_be(
     assert lines(print_summary, [], models, Links(True, {}))[0].startswith(
         "Ready, to be fetched or to be trained: 1 of 2 models of"
     )
-
-
-def test_models_have_their_source_and_what_to_do() -> None:
-    assert lines(print_models, []) == []
-    found = [
-        ModelFinding("a", "made here"), ModelFinding("b", "the hub", "to be fetched", None),
-        ModelFinding("c", "a folder", "NOT AVAILABLE", False, "bring it"),
-    ]  # fmt: skip
-    assert words(lines(print_models, found)) == [
-        "model state source", "a ready made here", "b to be fetched the hub",
-        "c NOT AVAILABLE a folder", "c: to do: bring it",
-    ]  # fmt: skip
-    assert [one.sound for one in found] == [True, True, False]

@@ -21,33 +21,10 @@ BLOCK = "pubmed26n1501+13"
 MODEL = HubModel("bert", "who/bert", "0" * 40)
 
 
-@pytest.fixture(scope="module")
-def targets(full_graph: Graph) -> Graph:
-    return full_graph
-
-
-def test_jobs_say_what_is_needed(targets: Graph) -> None:
-    jobs = [
-        Job("fetch_files", {"source": "pubmed", "block": BLOCK}, True),
-        Job("export_model", {"model": "bert-base-uncased"}, True),
-        Job("export_model", {"model": "no-pretraining"}, True),
-        Job("fetch_pmc", {"source": "pmc", "block": "PMC00000xxxx+49"}, True),
-        Job("score", {}, True),
-    ]
-    found = required_files(jobs, targets)
-    assert (found.urls[f"https://{PUBMED}"], found.urls[f"https://{PUBMED}.md5"]) == (["--md5-beside"], [])
-    assert [(one.model, one.id) for one in found.models] == [
-        ("bert-base-uncased", "google-bert/bert-base-uncased")
-    ]
-    assert found.pmc == {"pmc": 50}
-    lines = list(listed(found))
-    assert len(lines) == 2 * 14 + 2 and "google-bert/bert-base-uncased revision" in lines[-2]
-
-
-def test_the_commit_of_unpinned_weights_is_needed_too(targets: Graph) -> None:
+def test_the_commit_of_unpinned_weights_is_needed_too(full_graph: Graph) -> None:
     jobs = [Job(rule, {"model": "biobert-large"}, True) for rule in ("pin_weights", "export_model")]
     jobs += [Job("pin_weights", {"model": "bio-lm-base"}, True)]  # of an archive, which is a download
-    found = required_files(jobs, targets)
+    found = required_files(jobs, full_graph)
     (model,) = found.models
     assert list(found.urls) == [commit_url(model.id)] and model.revision is None
     assert any(line.endswith("revision newest (model biobert-large)") for line in listed(found))
@@ -105,17 +82,13 @@ def test_a_mirror_is_filled_with_what_it_lacks(tmp_path: Path, monkeypatch: pyte
         output.write_text("x", encoding="utf-8")
 
     monkeypatch.setattr(mirroring, "download", download)
-    wanted = RequiredFiles(
-        {
-            "https://a.org/b/1": ["--git-blob", "ab"],
-            f"https://{PUBMED}": ["--md5-beside"],
-            "https://a.org/gone": [],
-        }
-    )
-    assert fetch_all(wanted, tmp_path) == ["https://a.org/gone: gone"]
+    checks = {"https://a.org/b/1": ["--git-blob", "ab"], f"https://{PUBMED}": ["--md5-beside"]}
+    wanted = RequiredFiles(checks | {"https://a.org/gone": []}, pmc={"pmc": 1300})
+    gone, articles = fetch_all(wanted, tmp_path / "new/mirror")
+    assert gone == "https://a.org/gone: gone" and "1,300 shards" in articles
     assert asked[0] == ("https://a.org/b/1", {"md5_beside": False, "git_blob": "ab"})
     assert asked[1][1] == {"md5_beside": True}
-    assert (tmp_path / "a.org/b/1").read_text() == "x"
+    assert (tmp_path / "new/mirror/a.org/b/1").read_text() == "x"
 
 
 def test_a_file_that_is_there_is_checked_and_not_fetched(tmp_path: Path) -> None:
@@ -127,23 +100,14 @@ def test_a_file_that_is_there_is_checked_and_not_fetched(tmp_path: Path) -> None
     assert "https://a.org/1" in reported and right in reported
 
 
-def test_articles_of_pmc_are_reported_as_not_fetched(tmp_path: Path) -> None:
-    """The folder of the mirror, and those above it, are made."""
-    (reported,) = fetch_all(RequiredFiles(pmc={"pmc": 1300}), tmp_path / "new/mirror")
-    assert "1,300 shards" in reported and (tmp_path / "new/mirror").is_dir()
-
-
-def test_a_study_that_needs_nothing_more_has_a_message_and_no_empty_line(
-    monkeypatch: pytest.MonkeyPatch,
+def test_a_study_that_needs_nothing_more_and_a_filled_mirror_are_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pubmill.planning.plan.jobs_of_study", lambda checkout, config: [])
+    jobs: list[Job] = []
+    monkeypatch.setattr("pubmill.planning.plan.jobs_of_study", lambda checkout, config: jobs)
     ended = run_verb("mirror", "demo")
     assert ended == (0, "", "pubmill: study demo needs nothing more from the network\n")
-
-
-def test_a_filled_mirror_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    job = Job("fetch_files", {"source": "pubmed", "block": "pubmed26n1335+1"}, True)
-    monkeypatch.setattr("pubmill.planning.plan.jobs_of_study", lambda checkout, config: [job])
+    jobs.append(Job("fetch_files", {"source": "pubmed", "block": "pubmed26n1335+1"}, True))
     monkeypatch.setattr(mirroring, "download", lambda url, output, **checks: output.touch())
     said = run_verb("mirror", "demo", "--fetch", tmp_path).stderr.splitlines()
     assert said[-1] == f"pubmill: {tmp_path} has all that study demo needs: 4 files, 0 models"

@@ -52,9 +52,6 @@ def test_released_weights_are_reported_by_id_and_revision(tmp_path: Path) -> Non
     assert (found.weights["id"], found.weights["revision"]) == (released.id, released.revision)
     assert found.recipe and found.recipe["keep"] == "last", "the recipe as it would be run"
     assert found.search and found.search["chosen"] == "not yet"
-
-
-def test_the_commit_of_unpinned_weights_is_shown_once_it_is_found(tmp_path: Path) -> None:
     made = explainer(tmp_path, scale="full", tables=["shin2020/table02"], models=None)
     weights = explain(made, "shin2020/table02", "mrr", "biobert-large").weights
     assert weights and weights["revision"] is None
@@ -74,33 +71,27 @@ def test_a_folder_of_many_files_is_reported_by_one_digest(tmp_path: Path) -> Non
     assert len(found["host"]["sha256 of the list"]) == 64 and found["not there"] == "1 of 22 files"
 
 
-def full(tmp_path: Path, **config: Any) -> Graph:
-    return explainer(tmp_path, scale="full", tables=[], models=None, **config).graph
+def account_of(tmp_path: Path, recipe: str, *own: str) -> dict[str, Any]:
+    """What is behind the weights of a model at scale full, where those in `own` are pretrained here."""
+    graph = explainer(tmp_path, scale="full", tables=[], models=None).graph
+    return weights_account(Graph(graph.study, with_own_weights(graph.specs, own)), recipe)
 
 
 def test_a_pretraining_names_what_it_began_with_and_its_teacher(tmp_path: Path) -> None:
     """A model, or a step of another recipe; and both again down to what they began with."""
-    made = full(tmp_path, pretrain=["bio-lm-base@distill"])
-    specs_ = with_own_weights(made.specs, ("bio-lm-base@distill",))
-    account = weights_account(Graph(made.study, specs_), "bio-lm-base@distill")
+    account = account_of(tmp_path, "bio-lm-base@distill", "bio-lm-base@distill")
     assert account["began with"]["model"] == "bio-lm-base" and account["teacher"]["model"] == "bio-lm-large"
     assert account["checkpoint"] == "pretraining/bio-lm-base@distill/step-50000"
     assert account["training"] == "not there" and account["values"]["steps"] == 50_000
-    later = with_own_weights(made.specs, ("biom-albert-xxlarge@pmc",))
-    account = weights_account(Graph(made.study, later), "biom-albert-xxlarge@pmc")
+    account = account_of(tmp_path, "biom-albert-xxlarge@pmc", "biom-albert-xxlarge@pmc")
     assert account["began with"]["checkpoint"] == "pretraining/biom-albert-xxlarge/step-264000"
     assert "teacher" not in account and "began with" not in account["began with"]
     assert account["vocabulary"]["diagnosis"] == "not there" and account["corpus"]["counts"] == "not there"
 
 
-def test_random_weights_have_an_architecture_and_a_vocabulary(tmp_path: Path) -> None:
-    account = weights_account(full(tmp_path), OTHER)
+def test_random_weights_have_no_checkpoint_and_licensed_sources_are_not_known(tmp_path: Path) -> None:
+    account = account_of(tmp_path, OTHER)
     assert account["architecture"]["layers"] == 12 and "rotary" not in account["architecture"]
     assert account["vocabulary"]["vocabulary"] == "pubmed-uncased" and "checkpoint" not in account
-
-
-def test_sources_of_a_corpus_that_need_an_application_are_not_known(tmp_path: Path) -> None:
-    made = full(tmp_path)
-    later = with_own_weights(made.specs, ("bio-lm-base",))
-    account = weights_account(Graph(made.study, later), "bio-lm-base")
-    assert account["corpus"]["sources"].startswith("not known: corpus lewis2020-pm+m3 (MIMIC-III")
+    sources = account_of(tmp_path, "bio-lm-base", "bio-lm-base")["corpus"]["sources"]
+    assert sources.startswith("not known: corpus lewis2020-pm+m3 (MIMIC-III")

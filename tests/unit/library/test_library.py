@@ -9,7 +9,6 @@ from types import SimpleNamespace
 
 import pandas
 import pytest
-import yaml
 
 import pubmill
 from pubmill import load_dataset, read_jats, read_medline, score
@@ -50,17 +49,10 @@ def test_a_pubmed_file_is_streamed(tmp_path: Path) -> None:
     unpacked.write_bytes(CITATION.replace(b"</PubmedArticleSet>", deleted))
     [same, deletion] = read_medline(unpacked)
     assert same == citation and (deletion.pmid, deletion.deleted) == ("31", True)
-    rows = pytest.importorskip("datasets").Dataset.from_list(
-        [one._asdict() for one in read_medline(unpacked)]
-    )
-    assert rows["pmid"][:] == ["7", "31"] and rows[0]["title"] == "A gene."
     frame = pandas.DataFrame(read_medline(unpacked))
     assert frame["pmid"].tolist() == ["7", "31"] and frame["deleted"].tolist() == [False, True]
-    for other, fault in (
-        (tmp_path, "can't be read: Is a directory"),
-        (tmp_path / "x", "can't be read: No such"),
-    ):
-        with pytest.raises(PubmillError, match=f"{other} {fault}"):
+    for other, fault in ((tmp_path, "Is a directory"), (tmp_path / "x", "No such")):
+        with pytest.raises(PubmillError, match=f"{other} can't be read: {fault}"):
             read_medline(other)
     unpacked.rename(path)
     with pytest.raises(PubmillError, match="truncated or damaged gzip"):
@@ -139,17 +131,13 @@ def test_names_are_documented_and_load_nothing_before_they_are_used(root: Path) 
     assert pubmill._HOMES.keys() < set(dir(pubmill)) and KINDS
     with pytest.raises(AttributeError, match="no attribute 'read_medlin'"):
         pubmill.read_medlin  # noqa: B018
-    code = "import sys, pubmill; sys.exit(any(m in sys.modules for m in ('torch', 'lxml', 'numpy')))"
+    code = (
+        "import sys, pubmill\n"
+        "assert not {'torch', 'lxml', 'numpy'} & sys.modules.keys()\n"
+        "from pubmill import read_medline, load_dataset, score, load_table, judge, draw_verdicts\n"
+        "assert 'torch' not in sys.modules"
+    )
     assert subprocess.run([sys.executable, "-c", code], cwd=root, check=False).returncode == 0
-    names = "read_medline, load_dataset, score, load_table, judge, draw_verdicts"
-    code = f"import sys; from pubmill import {names}; sys.exit('torch' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], cwd=root, check=False).returncode == 0
-
-
-def test_the_citation_file_has_the_version(root: Path) -> None:
-    cited = yaml.safe_load((root / "CITATION.cff").read_text())
-    assert cited["version"] == pubmill.__version__ and cited["license"] == "Apache-2.0"
-    assert (root / "pubmill/py.typed").is_file()
 
 
 @pytest.mark.parametrize(

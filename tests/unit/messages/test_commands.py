@@ -6,14 +6,19 @@ from pubmill.messages import commands
 from pubmill.messages.wording import SHOWN, nearest, unknown
 
 
-def test_targets_come_before_options_that_take_all_arguments() -> None:
-    made = commands.snakemake(
-        "results/a b.json", configuration=["--config", "scale=demo"], options=["--forcerun", "parse"]
-    )
+def test_commands_are_quoted_and_options_that_take_all_arguments_come_last() -> None:
+    configured = commands.configuration_options(["a.yaml"], ["x=1", "y=2"])
+    made = commands.snakemake("results/a b.json", configuration=configured, options=["--forcerun", "parse"])
     assert shlex.split(made) == [
-        ".venv/bin/snakemake", "results/a b.json", "--profile", "profiles/local",
-        "--config", "scale=demo", "--forcerun", "parse",
+        ".venv/bin/snakemake", "results/a b.json", "--profile", "profiles/local", "--configfile", "a.yaml",
+        "--config", "x=1", "y=2", "--forcerun", "parse",
     ]  # fmt: skip
+    assert commands.configuration_options([]) == []
+    repeated = commands.verb_options(["a.yaml"], ["x=1", "y=2"])
+    assert repeated == ["--configfile", "a.yaml", "--config", "x=1", "--config", "y=2"]
+    said = commands.pubmill("predict", "kept", "my notes.txt")
+    assert said == ".venv/bin/pubmill predict kept 'my notes.txt'"
+    assert commands.local_files("i2b2") == """--config 'local_files={"i2b2": "/path/to/folder"}'"""
 
 
 def test_files_of_results_are_made_by_the_study_of_their_configuration() -> None:
@@ -26,24 +31,6 @@ def test_files_of_results_are_made_by_the_study_of_their_configuration() -> None
         ".venv/bin/pubmill run own.yaml a --configfile more.yaml"
     )
     assert commands.run_files("a", configuration=configured([], ["y=1"])).endswith("run demo a --config y=1")
-
-
-def test_verbs_and_their_arguments_are_quoted() -> None:
-    made = commands.pubmill("predict", "kept", "my notes.txt")
-    assert made == ".venv/bin/pubmill predict kept 'my notes.txt'"
-    [option, value] = shlex.split(commands.local_files("i2b2"))
-    assert option == "--config" and value == 'local_files={"i2b2": "/path/to/folder"}'
-
-
-def test_each_option_of_a_configuration_occurs_once_and_only_if_it_has_values() -> None:
-    assert commands.configuration_options([]) == []
-    assert commands.configuration_options(["a.yaml", "b.yaml"]) == ["--configfile", "a.yaml", "b.yaml"]
-    assert commands.configuration_options(["a.yaml"], ["x=1", "y=2"]) == [
-        "--configfile", "a.yaml", "--config", "x=1", "y=2",
-    ]  # fmt: skip
-    assert commands.verb_options(["a.yaml"], ["x=1", "y=2"]) == [
-        "--configfile", "a.yaml", "--config", "x=1", "--config", "y=2",
-    ]  # fmt: skip
 
 
 def test_the_most_similar_names_come_first_whatever_their_case() -> None:

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from pubmill.messages import commands, installation
-from pubmill.messages.installation import DATA, FILES, OWN, VIEW, link_workspace, own_settings
-from pubmill.specs import load
+from pubmill.messages.installation import FILES, VIEW, link_workspace, own_settings
 
 SHIPPED = "specs/models/no-pretraining.yaml"
 
@@ -26,38 +25,23 @@ def write_own(workspace: Path, name: str, text: str) -> Path:
     return workspace / name
 
 
-def test_in_a_checkout_all_files_are_its_own(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(root)
-    assert installation.root() == Path() and root == DATA
-    assert all((root / name).exists() for name in (*FILES, *OWN))
-    assert commands.program("pubmill") == ".venv/bin/pubmill"
-    assert commands.snakefile() == [] and commands.profile() == "profiles/local"
-
-
 def test_a_workspace_is_laid_out_as_a_checkout(workspace: Path, root: Path) -> None:
     assert installation.root() == VIEW
     assert all((VIEW / name).resolve() == root / name for name in FILES)
     assert (VIEW / "pubmill/errors.py").samefile(root / "pubmill/errors.py")
-    assert load(VIEW / "specs", "full") == load(root / "specs", "full")
+
     assert commands.snakefile() == ["--snakefile", ".pubmill/Snakefile"]
     assert commands.profile() == ".pubmill/profiles/local"
     Path("profiles/slurm").mkdir(parents=True)
     assert commands.profile("profiles/slurm") == "profiles/slurm"
 
 
-def test_own_specs_add_to_those_of_pubmill_or_replace_them(workspace: Path) -> None:
-    text = (VIEW / SHIPPED).read_text()
-    write_own(workspace, "specs/models/mine.yaml", text.replace("name: no-pretraining", "name: mine"))
-    write_own(workspace, SHIPPED, text.replace("label: No pretraining", "label: Replaced"))
-    write_own(workspace, "specs/models/.mine.yaml.swp", "of an editor")
-    assert link_workspace(workspace) == [SHIPPED]
-    models = load(VIEW / "specs", "full").models
-    assert models["mine"].label == "No pretraining" and models["no-pretraining"].label == "Replaced"
-
-
 def test_a_spec_that_is_removed_leaves_that_of_pubmill(workspace: Path, root: Path) -> None:
+    write_own(workspace, "specs/models/.mine.yaml.swp", "of an editor")
     paths = [write_own(workspace, name, "name: x\n") for name in (SHIPPED, "specs/models/mine.yaml")]
-    link_workspace(workspace)
+    assert link_workspace(workspace) == [SHIPPED]
+    assert (VIEW / "specs/models/mine.yaml").is_symlink()
+    assert not (VIEW / "specs/models/.mine.yaml.swp").is_symlink()
     for path in paths:
         path.unlink()
     assert link_workspace(workspace) == []

@@ -21,18 +21,6 @@ def test_a_closed_pipe_ends_no_program(
     report_progress("hello")
 
 
-def test_counts_are_reported_at_intervals(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert list(with_counts("abc", "letters")) == ["a", "b", "c"]
-    assert capsys.readouterr().err == ""
-    monkeypatch.setattr(progress, "REPORT_SECONDS", 0)
-    assert list(with_counts("ab", "letters", 1200)) == ["a", "b"]
-    assert capsys.readouterr().err == "pubmill: 1 of 1,200 letters\npubmill: 2 of 1,200 letters\n"
-    list(with_counts("a", "letters"))
-    assert capsys.readouterr().err == "pubmill: 1 letters\n"
-
-
 def test_reports_are_as_far_apart_as_the_interval(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

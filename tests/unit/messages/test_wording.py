@@ -9,7 +9,7 @@ from rich.text import Text
 
 from pubmill.errors import PubmillError, run
 from pubmill.messages.terminal_tables import console, table
-from pubmill.messages.wording import counted, escape_controls, repeated
+from pubmill.messages.wording import counted, escape_controls
 from pubmill.report.rendering import environment, escape_markdown, escape_tex
 
 
@@ -18,11 +18,6 @@ def test_only_one_is_singular() -> None:
         "0 datasets", "1 dataset", "2 datasets", "1,000 datasets"
     ]  # fmt: skip
     assert [counted(number, "hash", "hashes") for number in (1, 2)] == ["1 hash", "2 hashes"]
-
-
-def test_names_that_occur_twice_or_more_are_listed_once_and_sorted() -> None:
-    assert repeated(["b", "c", "a", "b", "a", "b"]) == ["a", "b"]
-    assert repeated(iter(["b", "a"])) == []
 
 
 HOSTILE = "a\x1b[2J\x1b]0;title\x07\rb\x9bc\u202ed\u2066e\u200ff\u2028g\ufdd0h\ud800i\U0001fffe"
@@ -45,16 +40,13 @@ def test_every_control_surrogate_and_bidirectional_control_is_escaped() -> None:
             assert escape_controls(character).isascii(), hex(number)
 
 
-def test_an_error_quotes_nothing_that_acts() -> None:
+def test_errors_and_printed_lists_hold_nothing_that_acts(capsys: pytest.CaptureFixture[str]) -> None:
     def fail() -> None:
         raise PubmillError(f"found {HOSTILE}")
 
     with pytest.raises(SystemExit) as ended:
         run(fail)
     assert ended.value.code == f"pubmill: error: found {SHOWN}"
-
-
-def test_printed_lists_hold_nothing_that_acts(capsys: pytest.CaptureFixture[str]) -> None:
     to, rows = console(), table("name")
     rows.add_row(HOSTILE)
     to.print(HOSTILE, soft_wrap=True)

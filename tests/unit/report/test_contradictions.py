@@ -90,20 +90,13 @@ def test_contradictions_are_escaped_read_again_and_selected_by_table(tmp_path: P
     assert not found.of_tables(["p/table3"]).found
 
 
-def test_values_half_a_unit_apart_on_either_side_are_equal_within_rounding(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("second", "found"),
+    [("84.53", 0), ("84.5", 0), ("85", 0), ("84.54", 1), ("84", 1), ("84.58", 1), ("85.1", 1)],
+)
+def test_values_half_a_unit_apart_are_equal_within_rounding(tmp_path: Path, second: str, found: int) -> None:
     """84.525 is printed as 84.52 or 84.53; whole numbers are within half of 1 and half of 0.01 of 84.52."""
-    for second in ("84.53", "84.5", "85"):
-        assert not find_contradictions(small(tmp_path, second), tmp_path).found, second
-    for second in ("84.54", "84", "84.58", "85.1"):
-        assert len(find_contradictions(small(tmp_path, second), tmp_path).found) == 1, second
-
-
-def test_a_contradiction_has_its_range_and_the_tables_of_each_value(tmp_path: Path) -> None:
-    [one] = find_contradictions(small(tmp_path, "86.02"), tmp_path).found
-    assert one.range == pytest.approx(1.5)
-    assert one.sources == {"84.52": "p Table 1", "86.02": "p Table 2"}
-    twice = Contradiction(model="m", dataset="d", values=(*one.values, one.values[0]), reasons=())
-    assert twice.sources == {"84.52": "p Tables 1, 1", "86.02": "p Table 2"}
+    assert len(find_contradictions(small(tmp_path, second), tmp_path).found) == found
 
 
 def test_remarks_of_a_table_on_another_are_reasons(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ from pubmill.recipes.reading import as_json, build
 from pubmill.recipes.report import PageRecipe
 from pubmill.report.dataset_pages import PAGE_RENDERERS, Page, make_page
 from pubmill.specs import Specs
-from pubmill.stages import Graph
 from pubmill.storage.result_paths import PAGE_FORMATS
 from pubmill.tables.cells import read_as
 from tests.pages import parsed
@@ -22,6 +21,7 @@ from tests.unit.report import toy_cards as made_up
 from tests.unit.toy_studies import GraphOf
 
 HOSTILE = "<script>alert(1)</script> | [z](http://q) & `w`"
+RECORD = "sources/local/drugs/corpus.zip.source.json"
 KINDS = ("tokens", "sequence", "multilabel", "regression", "span")
 
 
@@ -56,7 +56,7 @@ def recipe(**changes: Any) -> PageRecipe:
                 "place": "corpus.zip, in the folder local_files.drugs",
                 "url": None,
                 "check": None,
-                "record": "sources/local/drugs/corpus.zip.source.json",
+                "record": RECORD,
             }
         ],
         "published": {"train": {"name": "train.tsv", "sha256": "c" * 64}},
@@ -67,7 +67,7 @@ def recipe(**changes: Any) -> PageRecipe:
 
 
 def put_record(results: Path, sha256: str = "5" * 64) -> None:
-    path = results / "sources/local/drugs/corpus.zip.source.json"
+    path = results / RECORD
     path.parent.mkdir(parents=True, exist_ok=True)
     record = {"url": "file:///home/somebody/secret/corpus.zip", "bytes": 5, "sha256": sha256}
     path.write_text(json.dumps({**record, "origin": "local", "retrieved": "2026-01-02T03:04:05"}))
@@ -89,6 +89,7 @@ def test_a_page_holds_every_part(tmp_path: Path) -> None:
         "the licence of the drugs",
         "https://example.org/apply", "only for people who were granted access", "corpus.zip, in the folder",
         "5" * 64, "came by local, 2026-01-02", "export drugs@blurb FOLDER", "c" * 64,
+        "a file of the user's own, which the specification does not pin",
     ):  # fmt: skip
         assert part.lower() in " ".join(text.split()).lower(), part
 
@@ -102,26 +103,13 @@ def test_a_page_of_any_kind_is_the_same_again_and_read_by_the_report(tmp_path: P
     assert read_as(Page, tmp_path / "page.json") == made
 
 
-def test_splits_come_in_their_order_and_words_stand_for_mentions_without_a_beginning(tmp_path: Path) -> None:
+def test_made_up_data_is_said_to_be_and_words_stand_for_mentions_without_a_beginning(tmp_path: Path) -> None:
     counts = {**made_up.COUNTS["tokens"], **made_up.COMMON, "mentions": 0, "mentions.Drug": 0}
-    made = page(tmp_path, recipe(kind="tokens"), counts={"test": counts, "dev": counts, "train": counts})
-    assert made.card.splits == ["train", "dev", "test"]
-    assert made.labels_are == "labelled words by type"
-    assert [(name, cells[0].value) for name, cells in made.labels] == [("Drug", 3)]
-
-
-def test_a_label_that_a_split_lacks_is_none_of_it(tmp_path: Path) -> None:
-    train = {**made_up.COMMON, "examples": 4, "labels.x": 1, "labels.y": 3}
-    test = {**made_up.COMMON, "examples": 2, "labels.x": 2}
-    made = page(tmp_path, counts={"train": train, "test": test}, expect={"train": {"labels.x": 5}})
-    assert [[cell.value for cell in cells] for _, cells in made.labels] == [[1, 2], [3, 0]]
-    assert [[cell.share for cell in cells] for _, cells in made.labels] == [[0.25, 1.0], [0.75, 0.0]]
-    assert "expected 5" in PAGE_RENDERERS["html"](made)
-
-
-def test_made_up_data_is_said_to_be(tmp_path: Path) -> None:
-    made = page(tmp_path, recipe(made_up=True, scale="demo", scale_title="demo scale, made-up data"))
+    scale = {"made_up": True, "scale": "demo", "scale_title": "demo scale, made-up data"}
+    made = page(tmp_path, recipe(kind="tokens", label="", **scale), counts={"test": counts, "train": counts})
     assert "made-up data" in parsed(PAGE_RENDERERS["html"](made)).xpath("string(//*[@class='banner'])")
+    assert (made.title, made.labels_are) == ("drugs@blurb", "labelled words by type")
+    assert [(name, cells[0].value) for name, cells in made.labels] == [("Drug", 3)]
 
 
 def test_a_page_holds_no_path_of_this_machine_and_needs_nothing_from_elsewhere(tmp_path: Path) -> None:
@@ -134,30 +122,29 @@ def test_a_page_holds_no_path_of_this_machine_and_needs_nothing_from_elsewhere(t
 
 def test_names_notes_and_labels_are_escaped(tmp_path: Path) -> None:
     counts = {**made_up.COMMON, "examples": 1, f"labels.{HOSTILE}": 1}
-    made = page(
-        tmp_path,
-        recipe(
-            label=HOSTILE,
-            licence=HOSTILE,
-            conflicts=[HOSTILE],
-            notes=[HOSTILE],
-            negative=HOSTILE,
-            glosses={"annotated": HOSTILE, "labels": {"x": HOSTILE}, "source": HOSTILE},
-        ),
-        counts={"train": counts},
-    )
+    glosses = {"annotated": HOSTILE, "labels": {"x": HOSTILE}, "source": HOSTILE}
+    texts: dict[str, Any] = dict.fromkeys(("label", "licence", "negative"), HOSTILE)
+    texts |= {"conflicts": [HOSTILE], "notes": [HOSTILE], "glosses": glosses}
+    made = page(tmp_path, recipe(**texts), counts={"train": counts})
     assert not parsed(PAGE_RENDERERS["html"](made)).xpath("//script")
 
 
-def test_a_card_of_another_dataset_or_of_other_sources_is_refused(tmp_path: Path) -> None:
-    made_up.write(tmp_path, made_up.card("drugs@blue", "sequence"))
-    with pytest.raises(PubmillError, match="is the card of drugs@blue, expected drugs@blurb"):
-        make_page(recipe(card="datasets/drugs@blue/card.json"), tmp_path)
-    with pytest.raises(PubmillError, match="was made from .other of drugs@blurb"):
-        page(tmp_path, recipe(sources=[SOURCE | {"url": None, "check": None, "role": "other"}]))
-    put_record(tmp_path, sha256="6" * 64)
-    with pytest.raises(PubmillError, match="describes another file than .*card.json was made from"):
-        make_page(recipe(), tmp_path)
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"name": "drugs@blue"}, "is the card of drugs@blurb, expected drugs@blue"),
+        ({"role": "other"}, "was made from .other of drugs@blurb"),
+        ({"sha256": "6" * 64}, "describes another file than .*card.json was made from"),
+    ],
+)
+def test_a_card_of_another_dataset_or_of_other_sources_is_refused(
+    tmp_path: Path, changes: dict[str, str], message: str
+) -> None:
+    made_up.write(tmp_path, made_up.card("drugs@blurb", "sequence"))
+    put_record(tmp_path, changes.pop("sha256", "5" * 64))
+    source = {"role": changes.pop("role", "archive"), "place": "a.zip", "record": RECORD, "url": None}
+    with pytest.raises(PubmillError, match=message):
+        make_page(recipe(sources=[source | {"check": None}], **changes), tmp_path)
 
 
 def test_the_program_reads_no_examples(tmp_path: Path, root: Path) -> None:
@@ -182,35 +169,12 @@ def test_page_recipes_of_all_datasets_have_no_paths(
 ) -> None:
     made = graph_of(full_specs, mirror=str(tmp_path))
     for name, spec in full_specs.datasets.items():
-        parsed = build(PageRecipe, json.loads(as_json(made.pages.recipe(name))), "here")
-        assert str(tmp_path) not in as_json(parsed)
-        assert all(source.record.endswith(".source.json") for source in parsed.sources)
-        assert [source.role for source in parsed.sources] == list(spec.sources)
-        assert parsed.published.keys() == (spec.published.files.keys() if spec.published else set())
-
-
-def test_a_page_of_a_dataset_that_cannot_be_had_is_refused(full_graph: Graph) -> None:
+        found = made.pages.recipe(name)
+        assert str(tmp_path) not in as_json(found)
+        assert [source.role for source in found.sources] == list(spec.sources)
+        assert found.published.keys() == (spec.published.files.keys() if spec.published else set())
     with pytest.raises(PubmillError, match="you apply for at"):
-        full_graph.pages.inputs("mednli")
-    with pytest.raises(PubmillError, match="there is no specs/datasets/nothing"):
-        full_graph.pages.inputs("nothing")
-
-
-SOURCE = {"role": "archive", "place": "a.zip", "record": "sources/local/drugs/corpus.zip.source.json"}
-
-
-@pytest.mark.parametrize(
-    ("check", "shown"),
-    [
-        (None, "a file of the user's own, which the specification does not pin"),
-        ("sha256", "the specification pins its SHA-256"),
-        ("git_blob", "the specification pins the id that git gives its content"),
-        ("not checked: it changes", "not checked: it changes"),
-    ],
-)
-def test_a_source_has_its_size_day_and_check(tmp_path: Path, check: str | None, shown: str) -> None:
-    [source] = page(tmp_path, recipe(sources=[SOURCE | {"url": None, "check": check}])).sources
-    assert (source.check, source.bytes, source.retrieved) == (shown, 5, "2026-01-02")
+        made.pages.inputs("mednli")
 
 
 def test_counts_begin_with_those_of_the_size_and_have_no_labels_or_repetitions(tmp_path: Path) -> None:
@@ -223,17 +187,7 @@ def test_counts_begin_with_those_of_the_size_and_have_no_labels_or_repetitions(t
     assert [(name, cells[0].value) for name, cells in made.repetitions] == [("repeated_texts", 2)]
     assert [(name, [one.value for one in cells]) for name, cells in made.left_out] == [("odd", [7, 0])]
     assert [[one.share for one in cells] for _, cells in made.labels] == [[1.0, None]]
-
-
-def test_a_title_has_the_name_only_where_the_label_is_another(tmp_path: Path) -> None:
-    assert page(tmp_path).title == "Drugs (drugs@blurb)"
-    assert page(tmp_path, recipe(label="drugs@blurb")).title == "drugs@blurb"
-    assert page(tmp_path, recipe(label="")).title == "drugs@blurb"
-    assert page(tmp_path).warning == "" and page(tmp_path, recipe(made_up=True)).warning == "full scale"
-
-
-def test_lengths_are_of_the_splits_that_have_them(tmp_path: Path) -> None:
-    made = page(tmp_path, lengths={"train": {"mean": 2.5, "max": 9}, "test": {"mean": 3.5}})
-    assert made.lengths == {
-        "mean": {"train": 2.5, "test": 3.5}, "median": {}, "95th percentile": {}, "longest": {"train": 9},
-    }  # fmt: skip
+    assert "expected 6" in PAGE_RENDERERS["html"](made)
+    train, test = {"labels.x": 1, "labels.y": 3}, {"labels.x": 2}
+    labels = page(tmp_path, counts={"test": test, "train": train}).labels
+    assert [[cell.share for cell in cells] for _, cells in labels] == [[0.25, 1.0], [0.75, 0.0]]

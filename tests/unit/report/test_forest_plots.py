@@ -2,28 +2,19 @@
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from pubmill.report.forest_plots import LABEL, forests
 from pubmill.statistics.equivalence import difference_interval, equivalence_p, uncertainty
 from pubmill.tables.cells import Table
-from tests.unit import toy_tables as made_up
 
 
-@pytest.fixture
-def table(tmp_path: Path) -> Table:
-    made_up.write_all(tmp_path)
-    return made_up.table(tmp_path)
-
-
-@pytest.mark.parametrize("difference", [0.0, 0.4, 0.62, 0.64, -0.62, -0.64, 3.0])
+@pytest.mark.parametrize("difference", [0.0, 0.62, 0.64, -0.62, -0.64])
 def test_the_interval_lies_within_the_margins_exactly_if_the_tests_reject(difference: float) -> None:
     of = uncertainty(0.25, 5, 5, "mean")
     low, high = difference_interval(difference, of, 0.05)
-    inside = low > -1 and high < 1
-    assert inside == (equivalence_p(difference, of, 1.0) <= 0.05)
+    assert (low > -1 and high < 1) == (equivalence_p(difference, of, 1.0) <= 0.05)
 
 
 def test_a_row_has_its_margin_and_a_lane_for_each_difference(table: Table) -> None:
@@ -56,9 +47,8 @@ def test_rows_have_one_axis_with_room_for_intervals_and_margins(table: Table) ->
     [found] = forests(replace(table, rows=(row,), composites=(), columns=columns, cells=cells))
     of = uncertainty(cell.spread or 0, cell.n, table.equivalence.runs["bc2gm"], table.aggregate)
     (low, _), (_, high) = (difference_interval(end, of, table.equivalence.alpha) for end in (-6.0, 9.0))
-    assert (found.axis.low, found.axis.high) == pytest.approx(
-        (low - 0.04 * (high - low), high + 0.04 * (high - low))
-    )
+    room = 0.04 * (high - low)
+    assert (found.axis.low, found.axis.high) == pytest.approx((low - room, high + room))
     assert (found.axis.start, found.axis.end, found.height) == (132, 326, 4 + 4 * 18 + 22)
     assert [lane.y for lane in found.lanes] == [13, 31, 49, 67]
     for lane, value in zip(found.lanes, (-6.0, -1.0, 4.0, 9.0), strict=True):
@@ -82,11 +72,3 @@ def test_one_model_has_one_plot_with_a_lane_and_the_margin_of_each_row(table: Ta
     narrow, wide, _ = re.findall(r"M([\d.]+) (\d+)H([\d.]+)V(\d+)", found.band)
     assert (narrow[1], narrow[3], wide[1], wide[3]) == ("4", "22", "22", "40")
     assert float(wide[0]) == found.axis.at(-3) < float(narrow[0]) == found.axis.at(-1)
-
-
-def test_a_table_without_published_values_has_none(tmp_path: Path, table: Table) -> None:
-    cells = {
-        column: {row: cell.model_copy(update={"difference": None}) for row, cell in of_column.items()}
-        for column, of_column in table.cells.items()
-    }
-    assert forests(replace(table, cells=cells)) == []

@@ -22,7 +22,6 @@ from pubmill.report.rendering import (
     escape_markdown,
     escape_tex,
     fact,
-    groups,
     marks,
     metric,
     number,
@@ -41,12 +40,6 @@ from tests.pages import parsed
 from tests.unit import toy_tables as made_up
 
 HOSTILE = '<script>alert(1)</script> | "x" & {y} \\input{/etc/passwd} $% [z](http://q) `w` =1+1\n\n# T'
-
-
-@pytest.fixture
-def table(tmp_path: Path) -> Table:
-    made_up.write_all(tmp_path)
-    return made_up.table(tmp_path)
 
 
 def test_every_form_escapes_names_notes_and_reasons(tmp_path: Path) -> None:
@@ -134,6 +127,10 @@ def test_html_marks_empty_cells_in_reading_order_and_explains_them(table: Table)
     [mark] = page.xpath("//tbody[2]/tr[1]/td[1]//sup")
     [reason] = page.xpath("//dt[.=$mark]/following-sibling::dd[1]", mark=mark.text)
     assert reason.text_content() == next(iter(marks)) == "relation extraction is not run"
+    links = page.xpath("//td//a/@href")
+    assert links and all(page.xpath("//details//article[@id=$id]", id=link[1:]) for link in links)
+    [card] = page.xpath("//details//article[@id=$id]", id=links[0][1:])
+    assert "80.00" in card.text_content() and "runs/blurb/bert/bc2gm/standard/final" in card.text_content()
 
 
 @pytest.mark.parametrize("form", TABLE_RENDERERS)
@@ -173,14 +170,6 @@ def scripts(page: html.HtmlElement) -> list[str]:
     return found
 
 
-def test_cells_link_to_their_runs(table: Table) -> None:
-    page = parsed(TABLE_RENDERERS["html"](table))
-    links = page.xpath("//td//a/@href")
-    assert links and all(page.xpath("//details//article[@id=$id]", id=link[1:]) for link in links)
-    [card] = page.xpath("//details//article[@id=$id]", id=links[0][1:])
-    assert "80.00" in card.text_content() and "runs/blurb/bert/bc2gm/standard/final" in card.text_content()
-
-
 @given(st.text())
 def test_escaped_markdown_has_no_live_character(text: str) -> None:
     escaped = escape_markdown(text)
@@ -195,11 +184,6 @@ def test_reasons_beyond_the_alphabet_have_two_letters() -> None:
         "a", "z", "aa", "az", "ba", "zz", "aaa",
     ]  # fmt: skip
     assert len(found) == 703
-
-
-def test_neighbours_of_a_task_are_a_group() -> None:
-    rows = [made_up.recipe().rows[0], *made_up.recipe().rows[::-1]]
-    assert [[row.key for row in group] for group in groups(rows)] == [["bc2gm"], ["gad"], ["bc2gm"]]
 
 
 @pytest.mark.parametrize(
@@ -223,12 +207,8 @@ def test_characters_keep_their_meaning(text: str, escaped: str) -> None:
 def test_no_character_is_live(text: str) -> None:
     escaped = re.sub(r"\\ensuremath\{[^{}%#&$\n]*\}", "", escape_tex(text))
     assert "\n" not in escaped
-    for command in (
-        r"\textbackslash{}",
-        r"\textasciitilde{}",
-        r"\textasciicircum{}",
-        *map("\\{}".format, "{}%_#&$"),
-    ):
+    named = (r"\textbackslash{}", r"\textasciitilde{}", r"\textasciicircum{}")
+    for command in (*named, *map("\\{}".format, "{}%_#&$")):
         escaped = escaped.replace(command, "")
     assert not set("%_^#&$") & set(escaped)
     assert escaped.count("{") == escaped.count("}")

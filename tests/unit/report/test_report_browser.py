@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from pubmill.report.study_report import read_report, render
+from pubmill.report.table_rendering import TABLE_RENDERERS
 from tests import full_report
 from tests.browser import launched, needs_chromium, opened, violations
 from tests.unit import toy_tables as made_up
@@ -99,11 +100,8 @@ def test_the_themes_differ_and_the_button_changes_them(browser: Any, address: st
 
 def test_a_phone_shows_own_columns_first_and_never_scrolls_sideways(browser: Any, address: str) -> None:
     page = opened(browser, address, "phone")
-    assert page.locator("table.scores[data-table] thead th").all_inner_texts()[1:] == [
-        "BERT",
-        "Ours",
-        "Other & co",
-    ]
+    columns = page.locator("table.scores[data-table] thead th").all_inner_texts()
+    assert columns[1:] == ["BERT", "Ours", "Other & co"]
     page.evaluate("document.querySelectorAll('main details').forEach((one) => (one.open = true))")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert not page.locator(".menu nav").is_visible()
@@ -316,3 +314,21 @@ def test_a_report_of_all_tables_is_small_and_fits_a_phone_and_a_desk(browser: An
     wide = "(box) => box.scrollWidth > box.clientWidth && box.getAttribute('aria-label')"
     assert page.evaluate(f"[...document.querySelectorAll('.scores-box')].map({wide}).filter(Boolean)") == []
     assert page.locator(".scores-box.tight").count() >= 3
+
+
+def test_a_tables_own_page_begins_with_what_was_run_and_opens_the_runs(browser: Any, tmp_path: Path) -> None:
+    """A table of which less than half was run; its policy lets its script do so."""
+    names = ("first", "second", "third")
+    rows = [made_up.row(name, name.title(), "ner", "entity_f1") for name in names]
+    records = {"bert": {name: made_up.paths("bert", name) for name in ("first", "third")}}
+    made_up.write(
+        tmp_path, *(made_up.record("bert", name, s, 0.8) for name in records["bert"] for s in (1, 2))
+    )
+    made = made_up.recipe(rows=rows, records=records, composites=[], missing={})
+    path = tmp_path / "table.html"
+    path.write_text(TABLE_RENDERERS["html"](made_up.table(tmp_path, made, made_up.HEADER)))
+    page = opened(browser, path.as_uri())
+    texts = page.locator("table.scores tbody th").all_inner_texts()
+    assert [text.split()[0] for text in texts] == ["First", "Third"]
+    page.locator(".ours a").first.click()
+    assert page.locator("details[open] article").filter(has_text="standard/final").count()

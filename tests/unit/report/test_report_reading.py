@@ -6,16 +6,10 @@ from pathlib import Path
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.report.study_report import read_log, read_report, read_sources, render
+from pubmill.report.study_report import read_report, read_sources, render
 from tests.pages import parsed
 from tests.unit import toy_tables as made_up
-from tests.unit.report.toy_reports import put, put_source, put_study, put_table, recipe
-
-
-@pytest.fixture
-def results(tmp_path: Path) -> Path:
-    made_up.write_all(tmp_path)
-    return put_study(tmp_path, made_up.table(tmp_path))
+from tests.unit.report.toy_reports import put, put_source, put_table, recipe
 
 
 def test_a_pretraining_is_read_from_its_last_log_and_marked_at_checkpoints(results: Path) -> None:
@@ -50,22 +44,13 @@ def test_a_study_without_pretraining_or_records_has_a_page(tmp_path: Path) -> No
         ("pretraining/base/step-4/log.jsonl", '{"step": 1}\n', "log.jsonl:1: expected step, tokens and loss"),
         ("pretraining/base/step-4/log.jsonl", "", "log.jsonl is empty or absent"),
         ("tables/small/gu2020-table06.json", "{}", "table06.json is not a Table"),
-        (
-            "tables/small/gu2020-table06.comparisons.json",
-            "{}",
-            "table06.comparisons.json is not a Comparisons",
-        ),
+        ("tables/small/gu2020-table06.comparisons.json", "{}", "comparisons.json is not a Comparisons"),
     ],
 )
 def test_a_broken_input_is_named(results: Path, file: str, content: str, message: str) -> None:
     put(results / file, content)
     with pytest.raises(PubmillError, match=message):
         read_report(recipe(), results)
-
-
-def test_a_missing_log_is_named(tmp_path: Path) -> None:
-    with pytest.raises(PubmillError, match=r"log\.jsonl is empty or absent"):
-        read_log(tmp_path / "log.jsonl")
 
 
 def test_folders_of_many_sources_are_one_line_with_one_digest(tmp_path: Path) -> None:
@@ -81,10 +66,3 @@ def test_only_the_studys_own_sources_are_shown(results: Path) -> None:
     put_source(results, "of-another-study.tsv")
     page = render(read_report(recipe(), results))
     assert "one.tsv" in page and "of-another-study" not in page
-
-
-def test_an_absent_record_of_a_source_is_named(results: Path) -> None:
-    (results / "sources/host/one.tsv.source.json").unlink()
-    message = r"one\.tsv\.source\.json does not exist.*the origin of one\.tsv is unknown"
-    with pytest.raises(PubmillError, match=message):
-        read_report(recipe(), results)

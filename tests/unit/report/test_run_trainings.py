@@ -17,6 +17,7 @@ from pubmill.report.run_trainings import (
     read_trainings,
     summarise,
 )
+from pubmill.tables.cells import Table
 from tests.unit import toy_tables as made_up
 from tests.unit.report.toy_reports import put_training, training
 
@@ -51,33 +52,30 @@ def test_recipes_are_numbered_once_and_show_what_is_unusual() -> None:
     assert found.folders[FOLDER.format("b")].folder == "blurb/b/bc2gm/standard"
 
 
-def test_a_course_is_the_mean_of_the_runs() -> None:
-    made = course(
-        notes(training({}, [0.2, 0.6], [1.0, 0.5]), training({}, [0.4, 0.2], [0.8, 0.3])), MOST_POINTS
-    )
-    assert made is not None
-    assert made.text == "dev 40.00 to 60.00, epoch 1 to 2; loss 0.9 to 0.4, 2 epochs"
-    assert made.dev == "M60 34l60-32" and made.loss == "M60 2l60 32"
+LOST = training({}, [], [0.5]) | {"loss_by_epoch": [None, None]}
+RISING = training({}, [0.2, 0.6], [1.0, 0.5])
+WITHOUT_EPOCH = training({}, [0.2, 0.6], [])
+WITHOUT_EPOCH["dev"]["best_epoch"] = None
 
 
-def test_a_run_without_a_dev_score_or_loss_is_left_out_of_the_mean() -> None:
-    lost = training({}, [], [0.5]) | {"loss_by_epoch": [None, None]}
-    made = course(notes(training({}, [0.2, 0.6], [1.0, 0.5]), lost), MOST_POINTS)
-    assert made is not None and made.text == "dev 60.00, epoch 2; loss 1 to 0.5, 2 epochs"
-
-
-def test_a_course_names_what_there_is() -> None:
-    def text(scores: list[float], losses: list[float], **dev: Any) -> str | None:
-        one = training({}, scores, losses)
-        made = course(notes(one | {"dev": one["dev"] | dev}), MOST_POINTS)
-        return made.text if made else None
-
-    assert text([], [1.0, 0.5]) == "loss 1 to 0.5, 2 epochs"
-    assert text([], [0.5]) == "loss 0.5, 1 epoch"
-    assert text([0.2, 0.6], []) == "dev 60.00, epoch 2"
-    assert text([0.2, 0.6], [], best_epoch=None) == "dev 60.00"
-    assert text([0.2, 0.6], [], best=None, best_epoch=None) == ""
-    assert text([], []) is None
+@pytest.mark.parametrize(
+    ("runs", "text"),
+    [
+        ([RISING, training({}, [0.4, 0.2], [0.8, 0.3])],
+         "dev 40.00 to 60.00, epoch 1 to 2; loss 0.9 to 0.4, 2 epochs"),
+        ([RISING, LOST], "dev 60.00, epoch 2; loss 1 to 0.5, 2 epochs"),
+        ([training({}, [], [1.0, 0.5])], "loss 1 to 0.5, 2 epochs"),
+        ([training({}, [], [0.5])], "loss 0.5, 1 epoch"),
+        ([training({}, [0.2, 0.6], [])], "dev 60.00, epoch 2"),
+        ([WITHOUT_EPOCH], "dev 60.00"),
+        ([training({}, [], [])], None),
+    ],
+)  # fmt: skip
+def test_a_course_is_the_mean_of_the_runs_and_names_what_there_is(
+    runs: list[dict[str, Any]], text: str | None
+) -> None:
+    found = course(notes(*runs), MOST_POINTS)
+    assert (found and found.text) == text
 
 
 def test_nothing_is_drawn_of_a_finished_pipeline() -> None:
@@ -105,29 +103,15 @@ def test_a_path_stays_in_its_figure(values: list[float]) -> None:
     assert len(xs) == len(values) and xs == sorted(xs) and xs[-1] == 120
     assert all(2 <= y <= 34 for y in ys)
     assert path(points[:1]) == ""
+    assert path([(0.5, 0.3), (1.0, 0.3)]) == "M60 34l60 0", "a line without change is at the bottom"
 
 
-def test_a_line_without_change_is_at_the_bottom() -> None:
-    assert path([(0.5, 0.3), (1.0, 0.3)]) == "M60 34l60 0"
-
-
-def test_notes_are_read_beside_the_records(tmp_path: Path) -> None:
-    made_up.write_all(tmp_path)
-    table = made_up.table(tmp_path)
+def test_notes_are_read_beside_the_records(tmp_path: Path, table: Table) -> None:
     record = made_up.paths("ours", "bc2gm")[0]
     put_training(tmp_path, record, training({"learning_rate": 0.1}, [0.5], [1.0]))
     found = read_trainings([table, table], tmp_path)
     assert set(found.folders) == {FOLDER.format("bert"), FOLDER.format("ours")}
     assert found.recipes == ({},) and found.folders[FOLDER.format("bert")].course is None
-    assert not found.searched
-    choice = tmp_path / "runs/blurb/selected/bc2gm/standard.json"
-    choice.parent.mkdir(parents=True)
-    choice.write_text("{}")
-    assert read_trainings([table], tmp_path).searched
-
-
-def test_damaged_notes_are_named(tmp_path: Path) -> None:
-    made_up.write_all(tmp_path)
-    put_training(tmp_path, made_up.paths("ours", "bc2gm")[0], {"recipe": 3})
+    put_training(tmp_path, record, {"recipe": 3})
     with pytest.raises(PubmillError, match=r"seed-1.training.json is not a TrainingNotes:(.|\n)*dev"):
-        read_trainings([made_up.table(tmp_path)], tmp_path)
+        read_trainings([table], tmp_path)

@@ -3,35 +3,19 @@
 import itertools
 from pathlib import Path
 
-import pytest
-
 from pubmill.report.rendering import to_json
 from pubmill.report.study_report import read_report, render
-from pubmill.storage.files import write_json
-from pubmill.tables.aggregation import finished_table
-from pubmill.tables.cells import Table
-from pubmill.tables.row_floors import CeilingScore, RowFloors
 from tests.pages import parsed
 from tests.unit import toy_tables as made_up
-from tests.unit.report.toy_reports import HOSTILE, put, put_page, put_study, put_table, recipe
+from tests.unit.report.toy_reports import HOSTILE, put, put_page, put_table, recipe
 from tests.unit.tables import test_fact_cells as made_up_facts
-
-
-@pytest.fixture
-def table(tmp_path: Path) -> Table:
-    made_up.write_all(tmp_path)
-    return made_up.table(tmp_path)
-
-
-@pytest.fixture
-def results(tmp_path: Path, table: Table) -> Path:
-    return put_study(tmp_path, table)
 
 
 def test_the_page_holds_every_part(results: Path) -> None:
     page = parsed(render(read_report(recipe(), results)))
     text = " ".join(page.text_content().split())
     digests = ("c" * 40, "5" * 64)
+    assert "Floors and headroom" not in text
     for part in ("4 of 4", "too short", "30.0 %", "1.250", "3 ✓", "not marked", "1 min 0 s", *digests):
         assert part in text, part
     [times] = page.xpath("//div[@aria-label='Time of fine-tuning']")
@@ -63,45 +47,10 @@ def test_headings_never_skip_a_level(results: Path) -> None:
     """Nor where every cell has a value, so that no reasons stand between the table and its runs."""
     rows = [made_up.row("bc2gm", "BC2GM", "ner", "entity_f1")]
     made = made_up.recipe(rows=rows, composites=[], missing={})
-    published = made_up.HEADER + "bert,bc2gm,entity_f1,80.90,\n"
-    put_table(results, made_up.table(results, made, published))
+    put_table(results, made_up.table(results, made, made_up.HEADER))
     page = parsed(render(read_report(recipe(), results)))
     levels = [int(head.tag[1]) for head in page.xpath("//h1 | //h2 | //h3 | //h4 | //h5")]
     assert levels[0] == 1 and all(after - before <= 1 for before, after in itertools.pairwise(levels))
-
-
-def test_floors_and_headroom_stand_below_the_scores(results: Path) -> None:
-    assert "Floors and headroom" not in render(read_report(recipe(), results))
-    floors = RowFloors(
-        floors={"random": 1.0, "dictionary_train": 61.8},
-        definitions={"dictionary_train": "names of train"},
-        ceiling=CeilingScore(score=90.0, source="two annotators"),
-    )
-    files = {"bc2gm": ("floors/bc2gm.json",)}
-    write_json(
-        results / files["bc2gm"][0],
-        {
-            "dataset": "bc2gm",
-            "floors": {
-                name: {
-                    "definition": floors.definitions.get(name, name),
-                    "metrics": {"entity_f1": score / 100},
-                }
-                for name, score in floors.floors.items()
-            },
-            "ceilings": {"entity_f1": floors.ceiling.model_dump()},
-        },
-    )
-    published = results / "table06.published.csv"
-    published.write_text(made_up.PUBLISHED)
-    for comparable, theirs in ((False, "—"), (True, "80.90 68 %")):
-        made = finished_table(made_up.recipe(floors=files, comparable=comparable), published, results)
-        put_table(results, made)
-        page = parsed(render(read_report(recipe(), results)))
-        [line] = page.xpath("//details[summary='Floors and headroom']//tbody/tr")
-        cells = [" ".join(cell.text_content().split()) for cell in line]
-        assert cells == ["BC2GM", "dictionary train", "61.80", "90.00", "91.00 104 %", theirs]
-        assert line.xpath("./td/@title") == ["names of train", "two annotators"]
 
 
 def test_datasets_of_every_kind_and_tables_of_facts_are_shown(results: Path) -> None:
@@ -125,9 +74,10 @@ def test_datasets_of_every_kind_and_tables_of_facts_are_shown(results: Path) -> 
     assert ["of-span", "test", "6", "5", "4", "7", "1", "not marked", "7", "1", "3"] in lines
     assert "differs from the published" in page.text_content()
     ids = page.xpath("//@id")
-    assert len(ids) == len(set(ids)) and {
-        link[1:] for link in page.xpath("//a/@href") if link.startswith("#")
-    } <= set(ids)
+    assert len(ids) == len(set(ids))
+    assert {link[1:] for link in page.xpath("//a/@href") if link.startswith("#")} <= set(ids)
+    facts_alone = read_report(recipe(tables=[], fact_tables=["gu2020/table03"], models=[]), results)
+    assert "Scores per seed" not in render(facts_alone) and 'href="#f1"' in render(facts_alone)
 
 
 def test_the_models_of_each_table_are_compared(results: Path) -> None:
@@ -172,14 +122,6 @@ def test_a_run_of_two_tables_is_counted_once(results: Path) -> None:
     assert "all tables4 40 s of training" in parsed(render(report)).text_content()
 
 
-def test_a_study_of_datasets_alone_shows_no_scores(results: Path) -> None:
-    facts = made_up_facts.table(results, made_up_facts.recipe())
-    put(results / "tables/small/gu2020-table03.json", to_json(facts))
-    bare = recipe(tables=[], fact_tables=["gu2020/table03"], pretraining={}, corpora=[], vocabs=[], models=[])
-    text = render(read_report(bare, results))
-    assert "Scores per seed" not in text and 'href="#f1"' in text
-
-
 def test_pipelines_are_shown_as_what_they_are(results: Path) -> None:
     """One point and no seed in figures, no fine-tuning runs, by the name that they give themselves."""
     table = made_up.table_with_pipelines(results)
@@ -188,6 +130,7 @@ def test_pipelines_are_shown_as_what_they_are(results: Path) -> None:
     text = " ".join(parsed(render(report)).text_content().split())
     assert report.models == ["Genes", "Drugs", "Bert", "Ours"]
     assert "4 of 4 none failed; 40 s of training, searches not counted; 2 finished pipelines predict" in text
+    assert table.has_runs["best"], "a column that is the best of others is shown as ours"
     assert f"genesen ner_genes 0.5.4 (SHA-256 {'g' * 64})" in text.replace("genes en", "genesen")
     assert report.strips
     (strip,) = report.strips["gu2020/table06"]
@@ -195,13 +138,6 @@ def test_pipelines_are_shown_as_what_they_are(results: Path) -> None:
     assert [message for _, message in strip.lanes[0].points] == ["as it is: 60.00"]
     assert "Drugs: as it is 40.00; mean 40.00; no published value." in strip.description
     assert "Bert: seed 1 80.00, seed 2 82.00; mean 81.00; published 80.90." in strip.description
-
-
-def test_a_column_that_is_the_best_of_others_is_shown_as_ours(results: Path) -> None:
-    table = made_up.table_with_pipelines(results)
-    assert table.has_runs == dict.fromkeys(("best", "genes", "drugs", "bert", "ours"), True)
-    without = made_up.recipe_with_pipelines(records=made_up.recipe().records)
-    assert made_up.table(results, without).has_runs["best"] is False
 
 
 SPEC = """\

@@ -17,12 +17,6 @@ from tests.unit import toy_tables as made_up
 ENGINES = [engine for engine in ("pdflatex", "lualatex", "tectonic") if shutil.which(engine)]
 
 
-@pytest.fixture
-def table(tmp_path: Path) -> Table:
-    made_up.write_all(tmp_path)
-    return made_up.table(tmp_path)
-
-
 def body(text: str) -> list[str]:
     """The lines between the first rule and the last."""
     return text[text.index("\\toprule") : text.index("\\bottomrule")].splitlines()[1:]
@@ -69,14 +63,6 @@ def test_models_are_rows_where_they_are_many_and_the_datasets_few(table: Table) 
     assert len(lines) == 2 + len(keys)
     text = latex_table(wide)
     assert "\\textsuperscript{1} A \\texttt{note} of m1." in text and "Of none" not in text
-
-
-def test_a_collapsed_run_is_said(table: Table) -> None:
-    cell = table.cells["bert"]["bc2gm"]
-    seeds = (cell.seeds[0].model_copy(update={"collapsed": True}), *cell.seeds[1:])
-    changed = {**table.cells["bert"], "bc2gm": cell.model_copy(update={"seeds": seeds})}
-    text = latex_table(replace(table, cells={**table.cells, "bert": changed}))
-    assert "81.00\\textsuperscript{a} &" in text and "\\textsuperscript{a} 1 of 2 collapsed" in text
 
 
 @pytest.mark.parametrize(

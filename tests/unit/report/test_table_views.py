@@ -28,7 +28,7 @@ def view_of(table: Table) -> TableView:
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> Table:
+def ordered(tmp_path: Path) -> Table:
     """Ours before BERT in the runs, and a column without runs before both."""
     made_up.write_all(tmp_path)
     columns = [made_up.column(key, key.title()) for key in ("other", "bert", "ours")]
@@ -40,57 +40,47 @@ def table(tmp_path: Path) -> Table:
     return made_up.table(tmp_path, made_up.recipe(columns=columns, rows=rows))
 
 
-def test_columns_with_runs_come_first_and_the_best_is_ours(table: Table) -> None:
-    view = view_of(table)
+def test_columns_with_runs_come_first_and_the_best_is_ours(ordered: Table) -> None:
+    view = view_of(ordered)
     assert [column.key for column in view.columns] == ["bert", "ours", "other"]
     assert view.best == {"bc2gm": {"ours"}, "gad": set(), "blurb": set()}
-    cells = {name: dict(of_column) for name, of_column in table.cells.items()}
+    cells = {name: dict(of_column) for name, of_column in ordered.cells.items()}
     cells["bert"]["bc2gm"] = cells["bert"]["bc2gm"].model_copy(update={"value": None})
-    assert view_of(replace(table, cells=cells)).best["bc2gm"] == set(), "one value is not the best of several"
+    assert view_of(replace(ordered, cells=cells)).best["bc2gm"] == set(), (
+        "one value is not the best of several"
+    )
 
 
 @pytest.mark.parametrize(
-    ("difference", "step"),
-    [(None, 0), (0.0, 0), (-1.0, 0), (1.1, 1), (-2.0, 1), (2.5, 2), (-4.1, 3), (50.0, 3)],
-)
-def test_a_difference_is_measured_by_the_margin(table: Table, difference: float | None, step: int) -> None:
-    view = view_of(table)
-    verdict = Verdict(verdict="reproduced", why="so")
-    cell = table.cells["bert"]["bc2gm"].model_copy(update={"difference": difference, "verdict": verdict})
-    assert view.gap(table.rows[0], cell) == step
-
-
-@pytest.mark.parametrize(
-    ("verdict", "expected"), [("reproduced", True), ("not reproduced", True), ("not comparable", False)]
-)
-def test_only_a_difference_with_a_comparable_verdict_is_read(
-    table: Table, verdict: str, expected: bool
+    ("difference", "verdict", "step"),
+    [
+        (None, "reproduced", 0), (0.0, "reproduced", 0), (-1.0, "reproduced", 0), (1.1, "reproduced", 1),
+        (-2.0, "not reproduced", 1), (2.5, "not reproduced", 2), (-4.1, "not reproduced", 3),
+        (50.0, "not reproduced", 3), (50.0, "not comparable", None), (50.0, None, None),
+    ],
+)  # fmt: skip
+def test_a_difference_with_a_comparable_verdict_is_measured_by_the_margin(
+    ordered: Table, difference: float | None, verdict: str | None, step: int | None
 ) -> None:
-    view, row, cell = view_of(table), table.rows[0], table.cells["bert"]["bc2gm"]
-    judged = Verdict.model_validate({"verdict": verdict, "why": "so"})
-    assert (view.gap(row, cell.model_copy(update={"verdict": judged})) is not None) is expected
-    assert view.gap(row, cell.model_copy(update={"verdict": None})) is None
+    known = Verdict.model_validate({"verdict": verdict, "why": "so"}) if verdict else None
+    cell = ordered.cells["bert"]["bc2gm"].model_copy(update={"difference": difference, "verdict": known})
+    assert view_of(ordered).gap(ordered.rows[0], cell) == step
 
 
-def test_a_cell_is_compared_with_the_best_and_the_best_with_the_next(table: Table) -> None:
-    view = view_of(table)
+def test_a_cell_is_compared_with_the_best_and_the_best_with_the_next(ordered: Table) -> None:
+    view = view_of(ordered)
     columns = {column.key: column for column in view.columns}
-    best, other = (view.rival(table.rows[0], columns[key]) for key in ("ours", "bert"))
+    best, other = (view.rival(ordered.rows[0], columns[key]) for key in ("ours", "bert"))
     assert best and other
     assert (best.minus, round(best.difference, 6), best.interval) == ("Bert", 10.0, (-0.25, 2.5))
     assert (other.minus, round(other.difference, 6), other.interval) == ("Ours", -10.0, (-2.5, 0.25))
-    assert view.rival(table.rows[0], columns["other"]) is None
+    assert view.rival(ordered.rows[0], columns["other"]) is None
 
 
-def test_notes_on_datasets_stand_once(table: Table) -> None:
-    assert dataset_notes([table, table]) == {"BC2GM": ("two counts are printed",)}
-    view = view_of(table)
+def test_notes_on_datasets_stand_once(ordered: Table) -> None:
+    assert dataset_notes([ordered, ordered]) == {"BC2GM": ("two counts are printed",)}
+    view = view_of(ordered)
     assert view.notes and not any("two counts" in note for note in view.notes)
-
-
-def test_runs_are_grouped_by_the_folder_of_their_records(table: Table) -> None:
-    [(folder, seeds)] = TableView.runs_by_folder(table.cells["bert"]["bc2gm"]).items()
-    assert folder == "runs/blurb/bert/bc2gm/standard/final" and [seed.seed for seed in seeds] == [1, 2]
 
 
 def test_a_run_that_several_cells_show_is_counted_once(tmp_path: Path) -> None:
@@ -106,17 +96,11 @@ def test_a_run_that_several_cells_show_is_counted_once(tmp_path: Path) -> None:
 NAMES = ("reproduced", "within the minimal detectable difference", "not reproduced")
 
 
-@pytest.fixture
-def plain(tmp_path: Path) -> Table:
-    made_up.write_all(tmp_path)
-    return made_up.table(tmp_path)
-
-
-def with_verdict(plain: Table, verdict: str) -> Table:
-    cells = {column: dict(of_column) for column, of_column in plain.cells.items()}
+def with_verdict(table: Table, verdict: str) -> Table:
+    cells = {column: dict(of_column) for column, of_column in table.cells.items()}
     known = Verdict.model_validate({"verdict": verdict, "why": "so"})
     cells["bert"]["bc2gm"] = cells["bert"]["bc2gm"].model_copy(update={"verdict": known})
-    return replace(plain, cells=cells)
+    return replace(table, cells=cells)
 
 
 @pytest.mark.parametrize(
@@ -131,9 +115,9 @@ def test_only_none_is_the_lowest_step_and_only_all_the_highest(
 
 
 @pytest.mark.parametrize("verdict", NAMES)
-def test_every_published_value_is_counted_once(plain: Table, verdict: str) -> None:
-    found = tally([with_verdict(plain, verdict)])
-    published = [cell for *_, cell in plain.read() if cell.published]
+def test_every_published_value_is_counted_once(table: Table, verdict: str) -> None:
+    found = tally([with_verdict(table, verdict)])
+    published = [cell for *_, cell in table.read() if cell.published]
     assert found.published == len(published)
     assert found.verdicts == {verdict: 1} and found.judged == 1
     assert found.short == ("1/1" if verdict == "reproduced" else "0/1")
@@ -141,9 +125,9 @@ def test_every_published_value_is_counted_once(plain: Table, verdict: str) -> No
     assert "relation extraction is not run" in found.empty
 
 
-def test_each_model_with_runs_has_a_line(plain: Table) -> None:
-    lines = model_lines({"gu2020/table06": plain, "gu2020/table07": plain})
+def test_each_model_with_runs_has_a_line(table: Table) -> None:
+    lines = model_lines({"gu2020/table06": table, "gu2020/table07": table})
     assert [line.label for line in lines] == ["BERT", "Ours"]
     assert list(lines[0].tallies) == ["gu2020/table06", "gu2020/table07"]
     assert lines[1].tallies["gu2020/table06"].short == "·"  # nothing is published of it
-    assert not composite_scores({"gu2020/table06": plain})
+    assert not composite_scores({"gu2020/table06": table})

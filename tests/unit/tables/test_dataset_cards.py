@@ -1,6 +1,5 @@
 """Cards of datasets: their splits, counts, labels and overlaps."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,19 +7,12 @@ import pytest
 from pubmill.convert.dataset_counts import count
 from pubmill.examples.kinds import Answer, SpanExample
 from pubmill.tables.cells import parse
-from pubmill.tables.dataset_cards import Card, label_bias, read_card
+from pubmill.tables.dataset_cards import Card, label_bias
 from tests.unit.report import toy_cards
 
 
 def card(kind: str = "sequence", **changes: Any) -> Card:
     return parse(Card, toy_cards.card("d", kind, **changes), "here")
-
-
-def test_a_card_is_read_with_its_splits_in_order(tmp_path: Path) -> None:
-    toy_cards.write(tmp_path, toy_cards.card("d", "span"))
-    found = read_card(tmp_path / "datasets/d/card.json")
-    assert found == card("span") and found.splits == ["train", "test"]
-    assert found.sizes[:2] == ("examples", "questions")
 
 
 def test_labels_that_a_split_lacks_count_as_none_and_other_counts_are_not_known() -> None:

@@ -137,7 +137,7 @@ def expected(known: TableRecipe, column: Column, key: str, found: dict[str, Cell
     return "not reproduced" if beyond else "within the minimal detectable difference"
 
 
-def each_with(values: Collection[str]) -> list[Any]:
+def each_with(values: Collection[Any]) -> list[Any]:
     """Return every table with every value; without the long ones, each table with one."""
     return [
         pytest.param(name, value, marks=() if place == number % len(values) else pytest.mark.long)
@@ -172,69 +172,6 @@ def test_every_cell_and_composite_has_its_verdict(name: str, story: str) -> None
             assert wanted == STORIES[story].verdict, (column.key, row.key)
         if wanted is None:
             assert cell.missing or not cell.published, (column.key, row.key)
-
-
-def variance_of(known: TableRecipe, key: str, found: dict[str, Cell]) -> tuple[float, float]:
-    """The variance of ours minus published, and its degrees of freedom, for a composite."""
-    groups = next(one for one in known.composites if one.name == key).groups.values()
-    parts = []
-    for group in groups:
-        for name in group:
-            cell, weight = found[name], 1 / len(groups) / len(group)
-            spread = (weight * (cell.spread or 0)) ** 2 * (1 / cell.n + 1 / known.equivalence.runs[name])
-            parts.append((spread, cell.n - 1))
-    total = sum(spread for spread, _ in parts)
-    return total, total**2 / sum(spread**2 / freedom for spread, freedom in parts)
-
-
-def test_a_difference_has_the_errors_of_both_cells() -> None:
-    """tinn2021 Table 6: large minus base; both means vary, and so do both of the paper's."""
-    known, story = recipe("tinn2021/table06"), STORIES["scattered"]
-    made = table("tinn2021/table06", records_of("tinn2021/table06", story))
-    [difference] = known.differences
-    for column in known.columns:
-        cell, own = made.cells[column.key]["delta"], made.cells[column.key]["blurb"]
-        assert cell.minus and cell.minus.cell.value and own.value and cell.published and cell.verdict
-        assert cell.value is not None
-        assert cell.value == pytest.approx(own.value - cell.minus.cell.value)
-        assert cell.difference == pytest.approx(cell.value - cell.published.value)
-        reference = difference.minus[column.key]
-        other = known.others[reference.table]
-        base = {
-            row: one for row, one in base_cells(reference.column).items() if row in other.equivalence.runs
-        }
-        parts = [variance_of(known, "blurb", made.cells[column.key]), variance_of(other, "blurb", base)]
-        total = sum(spread for spread, _ in parts)
-        freedom = total**2 / sum(spread**2 / of for spread, of in parts)
-        margin = known.equivalence.margins["blurb"].points
-        p = stats.t.sf((margin - abs(cell.difference or 0)) / math.sqrt(total), freedom)
-        assert cell.verdict.p == pytest.approx(p)
-        assert cell.verdict.margin == margin
-
-
-def base_cells(column: str) -> dict[str, Cell]:
-    """The cells of Table 8 that Table 6 refers to, from the same records."""
-    frame = record_frame(records_of("tinn2021/table06", STORIES["scattered"]).items())
-    part = recipe("tinn2021/table06").others["tinn2021/table08"]
-    made = build(part, with_cells(part, published("tinn2021/table08")), with_records(part, frame))
-    return made.cells[column]
-
-
-def test_copied_cells_have_the_verdict_of_the_table_they_are_from() -> None:
-    """Only where both are the same number within rounding, as the paper's caption says."""
-    name = "alrowili2021/table02"
-    made, origins = story_table(name, "equal"), recipe(name).copied
-    for row, column, cell in made.read():
-        origin = origins.get(f"{column.key}/{row.key}")
-        assert (cell.copied_from is None) == (origin is None)
-        if origin and cell.copied_from:
-            other = cell.copied_from
-            assert (cell.value, cell.verdict) == (None, None) and other.table == origin.table
-            assert other.cell.verdict and other.cell.value and other.cell.published
-            cells = story_table(origin.table, "equal").cells[origin.column]
-            own = expected(recipe(origin.table), column, origin.row, cells)
-            assert other.cell.verdict.verdict == own
-    assert len(origins) == 30
 
 
 def test_copied_values_are_those_of_their_origin_but_for_the_noted_ones() -> None:
@@ -277,8 +214,7 @@ def spot(name: str) -> tuple[str, str]:
     return next((c, r) for c, rows in records.items() for r, paths in rows.items() if len(paths) > 1)
 
 
-@pytest.mark.parametrize("failed", [True, False])
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize(("name", "failed"), each_with([True, False]))
 def test_a_run_without_score_leaves_its_cell_and_composites_empty(name: str, failed: bool) -> None:
     """A failed seed, or one without record: it is named, and all other cells are as before."""
     records, (column, row) = dict(records_of(name, STORIES["equal"])), spot(name)

@@ -79,23 +79,14 @@ def test_tables_show_floors_and_the_share_of_the_room(tmp_path: Path) -> None:
     assert shown == ["BC2GM", "dictionary train", "61.80", "100.00", "91.00 76 %", "80.90 50 %"]
 
 
-def test_a_table_without_floors_has_no_column_for_them(tmp_path: Path) -> None:
-    table = made(tmp_path)
-    assert table.floors == {}
-    for form in ("csv", "md", "html"):
-        assert "loor" not in TABLE_RENDERERS[form](table) and "of room" not in TABLE_RENDERERS[form](table)
-
-
-def test_published_values_have_no_room_at_a_scale_with_other_data(tmp_path: Path) -> None:
-    file = put(tmp_path, "bc2gm", majority={"entity_f1": 0.618})
-    table = made(tmp_path, floors={"bc2gm": [file]})
-    assert "published 50 %" not in TABLE_RENDERERS["md"](table) and "ours 50 % of room" in TABLE_RENDERERS[
-        "md"
-    ](table)
-    assert table.published_room(table.rows[0], table.cells["bert"]["bc2gm"]) is None
-
-
-def test_a_value_below_the_floor_has_a_share_with_a_minus_sign(tmp_path: Path) -> None:
+def test_a_value_below_the_floor_has_a_minus_sign_and_other_data_no_published_share(tmp_path: Path) -> None:
     table = made(tmp_path, floors={"bc2gm": [put(tmp_path, "bc2gm", majority={"entity_f1": 0.85})]})
     text = TABLE_RENDERERS["md"](table)
-    assert "\N{MINUS SIGN}27 %" in text and "-27" not in text
+    assert "ours \N{MINUS SIGN}27 % of room" in text and "-27" not in text
+    assert "<br>published \N{MINUS SIGN}27 %" not in text
+    page = parsed(TABLE_RENDERERS["html"](table))
+    [line] = page.xpath("//details[summary='Floors and headroom']//tbody/tr")
+    assert line[-1].text_content().strip() == "—"
+    table = made(tmp_path)
+    for form in ("csv", "md", "html"):
+        assert "loor" not in TABLE_RENDERERS[form](table) and "of room" not in TABLE_RENDERERS[form](table)

@@ -18,17 +18,15 @@ RULE = Equivalence(alpha=0.05, power=0.8, margins={}, runs={})
         (1.05, 0.01, "not reproduced"),
         (2.0, 1.0, "within the minimal detectable difference"),
         (-2.0, 0.3, "not reproduced"),
+        (0.0, 0.0, "no verdict"),
     ],
 )
 def test_verdicts(difference: float, error: float, verdict: str) -> None:
     found = verdict_on(difference, Uncertainty(error, 4), 1.0, RULE)
     assert found.verdict == verdict
-    assert found.p == equivalence_p(difference, Uncertainty(error, 4), 1.0)
-    assert f"p = {found.p:.2g}" in found.why
-
-
-def test_equal_scores_give_no_verdict_of_confidence() -> None:
-    assert verdict_on(0.0, Uncertainty(0.0, 4), 1.0, RULE).verdict == "no verdict"
+    if error:
+        assert found.p == equivalence_p(difference, Uncertainty(error, 4), 1.0)
+        assert f"p = {found.p:.2g}" in found.why
 
 
 def test_a_verdict_does_not_depend_on_the_sign_and_names_the_larger_limit() -> None:
