@@ -72,7 +72,9 @@ def test_damaged_and_endless_texts_are_reported_with_file_and_line(
 
 
 @pytest.mark.parametrize(
-    ("packed", "message"), [(b"", "0: it is empty"), (gzip.compress(b"one\n" * 5000)[:-9], "[1-9]")]
+    ("packed", "message"),
+    [(b"", "0: it is empty"), (gzip.compress(b"one\n" * 5000)[:-9], "[1-9]")],
+    ids=["empty", "cut"],
 )
 def test_a_damaged_gzip_file_is_reported_with_the_last_line(
     tmp_path: Path, packed: bytes, message: str

@@ -16,7 +16,7 @@ from tests.unit.toy_studies import targets
 def test_trials_are_named_by_their_point(full: Graph) -> None:
     made = full
     trials = made.runs.trial_manifests(ChoiceKey("blurb", None, "bc2gm", "standard"))
-    assert len(trials) == 48, "one job a point and model, with all seeds"
+    assert len(trials) == 12, "a job for four points of each of two models, with all seeds"
     assert trials[0] == (
         "results/full/runs/blurb/bert-base-uncased/bc2gm/standard/trials/"
         "batch_size=16+epochs=2+learning_rate=1e-05.json"
@@ -63,7 +63,7 @@ def test_one_choice_for_all_models_or_each_its_own(full: Graph) -> None:
     assert made.selected(RunKey(*own)) == [selected]
     decides = ("batch_size", "frozen_layers", "learning_rate")
     assert made.choice_recipe(ChoiceKey(*own)).decides == decides
-    assert len(made.trial_manifests(ChoiceKey(*own))) == 18
+    assert [len(made.points(RunKey(*own))), len(made.trial_manifests(ChoiceKey(*own)))] == [18, 5]
     for wrong, reported in (
         (common, "blurb, setting standard: the choice is common to all models"),
         (
