@@ -130,7 +130,7 @@ def test_jobs_are_added_up_and_what_is_there_costs_nothing(targets: Graph) -> No
     jobs = [
         Job("finetune", RUN, True),
         Job("finetune", RUN | {"model": "bert-base-cased"}, False),
-        Job("trial", RUN | {"trial": "batch_size=16+epochs=20+learning_rate=1e-05"}, True),
+        Job("trial", RUN | {"trial": "batch_size=16+epochs=20+learning_rate=5e-05"}, True),
         Job("score", RUN, True),
         Job("pretrain", {"recipe": "pubmedbert-base", "step": "12500"}, True),
         Job("pretrain", {"recipe": "pubmedbert-base", "step": "25000"}, True),
@@ -150,7 +150,7 @@ def test_jobs_are_added_up_and_what_is_there_costs_nothing(targets: Graph) -> No
     assert pretraining.at_peak == pretraining.operations / 0.5
     assert plan.finetuning["blurb, runs"].jobs == 1
     runs, trials = (plan.finetuning[f"blurb, {name}"].operations for name in ("runs", "trials"))
-    assert trials == pytest.approx(runs / 3 * 3 / 5)  # 20 of 60 epochs, 3 seeds of 5
+    assert trials == pytest.approx(runs * (20 + 3 * 60) / 60 * 3 / 5)  # four points, 3 seeds of 5
 
 
 def test_the_plan_has_the_seconds_of_finished_jobs(tmp_path: Path, full_specs: Specs) -> None:

@@ -57,12 +57,12 @@ def test_a_fine_tuning_asks_by_its_model_and_data_and_a_trial_by_its_epochs(targ
     expected = costs.operations_of_finetuning(targets, RunKey(**run))
     assert expected is not None
     assert minutes == pytest.approx(5 * 2 * expected / (125e12 * 0.15) / 60, abs=1), "of five seeds"
-    times = {
-        epochs: asked(targets, "trial", trial=f"batch_size=16+epochs={epochs}+learning_rate=1e-05", **run)[1]
-        for epochs in (2, 60)
-    }
-    assert times[60] == pytest.approx(minutes * 3 / 5, abs=1), "three seeds"
-    assert times[2] == pytest.approx(max(HOUR, times[60] / 30), abs=1) and times[60] > 2 * HOUR
+    short, long = (
+        asked(targets, "trial", trial=f"batch_size=16+epochs={point}", **run)[1]
+        for point in ("2+learning_rate=1e-05", "20+learning_rate=5e-05")
+    )
+    assert long == pytest.approx(minutes * (20 + 3 * 60) / 60 * 3 / 5, abs=1), "four points of three seeds"
+    assert short == pytest.approx(max(HOUR, long * (3 * 2 + 6) / 200), abs=1) and long > 2 * HOUR
 
 
 def test_an_export_asks_for_twelve_bytes_a_parameter_and_a_run_of_unknown_size_for_eight_hours(
