@@ -8,8 +8,9 @@ Options of `read`, of which only `labels` is required:
 
 - `labels`: `first_character` or `as_written`. BLURB keeps the first character (B, I, O): all types become
   one, and a B directly after an entity of another type stays a B.
-- `types`: the allowed types; any other is an error. Without it any word is a type, which is not allowed with
-  `as_written` for a dataset that isn't public, because in a damaged file the word may be part of its text.
+- `types`: the allowed types (`[]`: none); any other is an error. Without it any word is a type, which is not
+  allowed with `as_written` for a dataset that isn't public, because in a damaged file the word may be part of
+  its text.
 - `keep`: the types to keep; words of other types become O, and their mentions are counted as
   `left_out.mentions_of_other_types`.
 - `separator`: `tab`, `blank`, or `white_space` (any number of tabs and blanks).
@@ -98,7 +99,7 @@ class ColumnFile(StrictRecipe):
     """The options of `read` (see the module)."""
 
     labels: Literal["first_character", "as_written"]
-    types: list[str] = field(default_factory=list)
+    types: list[str] | None = None
     keep: list[str] = field(default_factory=list)
     separator: Literal["tab", "blank", "white_space"] = "tab"
     columns: list[str] = field(default_factory=lambda: ["word", "label"])
@@ -119,7 +120,7 @@ class ColumnFile(StrictRecipe):
             raise PubmillError(
                 f"the converter's option `spelling` is {self.spelling!r}; give one of {', '.join(SPELLINGS)}"
             )
-        if withheld() and not self.types and self.labels != "first_character":
+        if withheld() and self.types is None and self.labels != "first_character":
             raise PubmillError(
                 "the converter's option `types` is missing; list all types of a dataset that isn't public, "
                 "so that no word of a damaged file is read as one"
@@ -290,11 +291,9 @@ def _parse_label(text: str, form: ColumnFile, place: str) -> str:
     prefix, dash, of = ("", "-", text) if bare else SPELLINGS[form.spelling].divided(text)
     known = SCHEMES[form.scheme] or {"": "I"}
     if prefix in known and (not dash or _is_word(of)):
-        if dash and form.types and of not in form.types:
-            raise PubmillError(
-                f"{place}: expected a type among {', '.join(form.types)} (the option `types`), "
-                f"found {quote(of)}"
-            )
+        if dash and form.types is not None and of not in form.types:
+            expected = f"a type among {', '.join(form.types)}" if form.types else "a label without a type"
+            raise PubmillError(f"{place}: expected {expected} (the option `types`), found {quote(of)}")
         return known[prefix] + ("-" if dash else "") + of
     scheme, known = "BIO" if form.scheme == "iob2" else form.scheme, SCHEMES[form.scheme]
     forms = ", ".join([form.outside, *known, *(f"{one}-TYPE" for one in known)] if known else ["TYPE"])

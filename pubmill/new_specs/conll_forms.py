@@ -148,8 +148,7 @@ def columns_form(files: Mapping[str, Path], columns: Columns) -> FileForm:
 
 def types_if_private(types: Iterable[str]) -> Options:
     """Return the option `types`, which datasets that are not public need."""
-    named = sorted({*types} - {""})
-    return {"types": named} if named and withheld() else {}
+    return {"types": sorted({*types} - {""})} if withheld() else {}
 
 
 def refuse_columns(path: Path) -> None:

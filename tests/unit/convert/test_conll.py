@@ -301,7 +301,10 @@ def test_types_of_a_licensed_dataset_must_be_listed_where_they_are_kept(tmp_path
         with pytest.raises(PubmillError, match="`types` is missing; list all types"):
             convert(tmp_path / "a.tsv", "A\tB-x\n", TYPED)
         (example,) = convert(tmp_path / "a.tsv", "A\tB-Qzcanary\n", FIRST)
-    assert example.labels == ["B"]
+        (bare,) = convert(tmp_path / "a.tsv", "A\tB\n", {**TYPED, "types": []})
+        with pytest.raises(PubmillError, match="expected a label without a type .*`types`") as refused:
+            convert(tmp_path / "a.tsv", "A\tB-Qzcanary\n", {**TYPED, "types": []})
+    assert example.labels == bare.labels == ["B"] and "Qzcanary" not in str(refused.value)
 
 
 @given(st.lists(st.sampled_from(["O", "B-x", "I-x", "B-y", "I-y"]), min_size=1), st.sampled_from(["x", "y"]))

@@ -40,6 +40,15 @@ def test_only_equal_bytes_are_published(tmp_path: Path) -> None:
     assert spec.converter == "pubmill.convert.squad:read" and spec.published is None
 
 
+@pytest.mark.parametrize(("label", "types"), [("B-Gene", ["Gene"]), ("B", [])])
+def test_ones_own_files_allow_the_types_that_they_have(tmp_path: Path, label: str, types: list[str]) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/train.tsv").write_text(f"p53\t{label}\nbinds\tO\n\n")
+    made = new_dataset([str(tmp_path / "mine")], None, None, tmp_path / "mine")
+    write_dataset(made, describe(made), tmp_path)
+    assert read_spec(tmp_path, "mine").options["types"] == types
+
+
 def test_a_datasets_files_of_the_hub_are_named_with_their_commit(tmp_path: Path) -> None:
     commit = "a" * 40
     page = tmp_path / "mirror/huggingface.co/api/datasets/group/Data.Set/revision/main"
