@@ -226,7 +226,8 @@ def test_predictions_follow_the_examples(tmp_path: Path, kind: str, text: str, e
         ("sequence", json.dumps({"logits": [[1, 2], [1, 2], [2, 1]]}), "item 1: expected a list of 3"),
         ("sequence", json.dumps({"logits": [["a"]] * 3}), "item 1: expected a list of 3"),
         ("sequence", json.dumps({"gold": [1, 2, 3]}), "expected a list of predictions, or an object"),
-        ("regression", "low\nhigh\n", "expected a finite number"),
+        ("regression", "low\nhigh\n", "file:1: .*expected a finite number"),
+        ("regression", "index\tprediction\n0\t1.5\n1\thigh\n", "file:3: .*expected a finite number"),
     ],
 )  # fmt: skip
 def test_other_files_are_refused(tmp_path: Path, kind: str, text: str, message: str) -> None:
