@@ -186,12 +186,66 @@ class DatasetSpec(Spec):
     negative: str | None = None
     version: int
 
-    @field_validator("task", "metric", "converter", "expect", "published", "copies", "mentions", "negative")
+    @field_validator("task")
     @classmethod
-    def fits_the_keys_above(cls, value: Any, info: ValidationInfo) -> Any:
-        """Check a value beside those of the fields above it, so that a fault has the value's line."""
-        if fault := next(_value_faults(str(info.field_name), value, info.data), None):
+    def fits_the_kind(cls, value: str, info: ValidationInfo) -> str:
+        kind = info.data.get("kind")
+        known = TASKS.get(kind or "", (value,))
+        if value not in known:
+            raise ValueError(f"task of kind {kind} is one of {', '.join(known)}")
+        return value
+
+    @field_validator("metric")
+    @classmethod
+    def can_choose_weights(cls, value: str, info: ValidationInfo) -> str:
+        """Check that the metric fits the kind and task and has a dev score, by which weights are chosen."""
+        kind, task = info.data.get("kind"), info.data.get("task")
+        known = dev_scores(kind, task) if kind and task else [value]
+        if value not in known:
+            fault = f"metric of {task} ({kind}) is one of {', '.join(known)}"
+            if value in METRICS and METRICS[value].fits(kind or "", task or ""):
+                fault += f"; {value} has no dev score to choose weights by; use it as a table's `metric`"
             raise ValueError(fault)
+        return value
+
+    @field_validator("converter")
+    @classmethod
+    def has_its_file(cls, value: str, info: ValidationInfo) -> str:
+        module, own = value.partition(":")[0], not value.startswith("pubmill.")
+        file = info.data.get("sources", {}).get("converter") if own else None
+        if own and not (isinstance(file, LocalFile) and file.file == f"{module}.py"):
+            raise ValueError(
+                f"a converter of your own needs the source `converter: {{local: KEY, file: {module}.py}}`; "
+                "one of pubmill is named `pubmill.convert.MODULE:FUNCTION`"
+            )
+        return value
+
+    @field_validator("expect", "published")
+    @classmethod
+    def is_of_its_splits(cls, value: Any, info: ValidationInfo) -> Any:
+        splits = ", ".join(info.data.get("splits", ()))
+        named = value.files if isinstance(value, Published) else value or ()
+        strangers = sorted(set(named) - set(info.data.get("splits", ())))
+        if splits and strangers:
+            raise ValueError(f"names {', '.join(strangers)}, but the dataset's splits are {splits}")
+        return value
+
+    @field_validator("copies", "mentions")
+    @classmethod
+    def are_of_sentences(cls, value: Any, info: ValidationInfo) -> Any:
+        if value and info.data.get("kind", "tokens") != "tokens":
+            raise ValueError(f"only datasets of labelled words (kind tokens) have `{info.field_name}`")
+        return value
+
+    @field_validator("negative")
+    @classmethod
+    def is_left_out_by_micro_f1(cls, value: str | None, info: ValidationInfo) -> str | None:
+        kind, metric = info.data.get("kind"), info.data.get("metric")
+        if value is not None and kind and metric and (kind != "sequence" or metric not in WITHOUT_NEGATIVE):
+            raise ValueError(
+                f"only {' and '.join(WITHOUT_NEGATIVE)} of kind sequence have a `negative` label, "
+                f"not {metric} of {kind}"
+            )
         return value
 
     def faults(self) -> Iterator[str]:
@@ -205,32 +259,3 @@ class DatasetSpec(Spec):
                 "`apply` (the page where users request access) is required if access is registration or "
                 "credentialed; public and local datasets must not have it"
             )
-
-
-def _value_faults(key: str, value: Any, above: dict[str, Any]) -> Iterator[str]:
-    """Yield what is wrong with a value of a dataset's spec, beside the valid ones of the fields above it."""
-    kind, task, metric = (above.get(name) for name in ("kind", "task", "metric"))
-    has_negative = kind == "sequence" and metric in WITHOUT_NEGATIVE
-    if key == "task" and kind and value not in TASKS[kind]:
-        yield f"task of kind {kind} is one of {', '.join(TASKS[kind])}"
-    elif key == "metric" and kind and task and value not in (known := dev_scores(kind, task)):
-        fault = f"metric of {task} ({kind}) is one of {', '.join(known)}"
-        if value in METRICS and METRICS[value].fits(kind, task):
-            fault += f"; {value} has no dev score to choose weights by; use it as a table's `metric`"
-        yield fault
-    elif key == "converter" and not value.startswith("pubmill."):
-        module, file = value.partition(":")[0], above.get("sources", {}).get("converter")
-        if not (isinstance(file, LocalFile) and file.file == f"{module}.py"):
-            yield (
-                f"a converter of your own needs the source `converter: {{local: KEY, file: {module}.py}}`; "
-                "one of pubmill is named `pubmill.convert.MODULE:FUNCTION`"
-            )
-    elif key in ("expect", "published") and (splits := above.get("splits", ())):
-        named = value.files if isinstance(value, Published) else value or ()
-        if strangers := sorted(set(named) - set(splits)):
-            yield f"names {', '.join(strangers)}, but the dataset's splits are {', '.join(splits)}"
-    elif key in ("copies", "mentions") and value and kind not in (None, "tokens"):
-        yield f"only datasets of labelled words (kind tokens) have `{key}`"
-    elif key == "negative" and value is not None and kind and metric and not has_negative:
-        only = " and ".join(WITHOUT_NEGATIVE)
-        yield f"only {only} of kind sequence have a `negative` label, not {metric} of {kind}"

@@ -207,12 +207,12 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 
-def right_json(example: Any, typed: bool) -> str:
+def right_json(example: Example, typed: bool) -> str:
     """Return the answer that an example's gold asks for; `typed`: with the type of each mention."""
     key, value = PREDICTION_FORMS[type(example)].key, gold_of(example)
     if key == "relations":
         value = [f"{label}: {a} | {b}" for a, b, label, *_ in value]
-    elif key == "answers":
+    elif hasattr(example, "answers"):
         value = [answer.text for answer in example.answers]
     elif hasattr(example, "words"):
         key, spans = "mentions", to_mentions(value) if key == "labels" else value
