@@ -181,14 +181,14 @@ def autocast(device: torch.device, precision: str) -> AbstractContextManager[Non
     return torch.autocast(device.type, half, enabled=precision != "float32")
 
 
-def measured_rate(device: torch.device, precision: NumberFormat, rounds: int = 5) -> float:
-    """Return the operations a second of matrix products in this number format, the best of some rounds: with
-    it, no table of devices is needed."""
+def measured_rate(device: torch.device, precision: NumberFormat) -> float:
+    """Return the operations a second of matrix products in this number format: with it, no table of devices
+    is needed."""
     size, seeded = MEASURED[device.type], torch.Generator(device).manual_seed(0)
     # Random numbers: GPUs multiply equal ones faster than any that occur in training.
     left = torch.randn(size, size, device=device, generator=seeded).to(getattr(torch, precision))
     timer = Timer("left @ left", globals={"left": left}, num_threads=torch.get_num_threads())
-    return float(2 * size**3 / min(timer.timeit(1).mean for _ in range(rounds + 1)))
+    return float(2 * size**3 / min(timer.blocked_autorange(min_run_time=0.05).times))
 
 
 def multiplies_bfloat16(device: torch.device) -> bool:
