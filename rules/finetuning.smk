@@ -1,4 +1,4 @@
-"""Trials of the search, the choice, and final runs, one job each with all seeds; the records of a run."""
+"""Trials of a search in blocks of points, the choice, final runs with all their seeds, and their records."""
 
 from pubmill.storage.result_paths import ChoiceKey, RunKey
 

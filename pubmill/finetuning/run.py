@@ -71,8 +71,8 @@ def train_seeds(
     `jobs`: stem of the files below the manifest's folder -> fine-tuning; all have one model and dataset.
     `keep`: stem -> folder for the task model. `version`: that of the stage. `search_failed`: why all trials
     of a search failed, so that nothing is trained; `searched`: the recipe's keys that it was to decide. A
-    training that would fail again is an outcome like others. Any other error ends the program; what is done
-    stays. The `PubmillError` says what that is.
+    training that would fail again is an outcome: its predictions are null. Any other error ends the program
+    with a `PubmillError` that names the finished seeds, whose files stay.
     """
     shared, done = Shared(), list[str]()
     for stem, job in jobs.items():

@@ -259,7 +259,7 @@ class Trainer(Predictor):
         return whole if updated or torch.isfinite(whole) else None
 
     def _training_batch(self, train: EncodedSplit, indices: Sequence[int]) -> tuple[Batch, Tensor]:
-        """Return a batch and its targets; if it reads every position, with a target for each."""
+        """Return a batch and its targets: one for each position if every position is read."""
         instances = [train.encoded.instances[index] for index in indices]
         targets = torch.tensor([target for index in indices for target in train.targets[index]])
         batch = self._batch(instances, self.every)

@@ -155,9 +155,9 @@ def resume(work: Pretraining, segment: Segment, origin: WeightsOrigin) -> Pretra
         raise PubmillError(f"{source} is at step {progress.step} already, --to is {segment.to}")
     if work.world.first:
         if own:
-            report_progress(f"going on from step {progress.step}, which was saved when this was ended")
+            report_progress(f"going on from the last save, step {progress.step}")
             if origin["hardware"].get("deterministic", "required") != "required":
-                report_progress(f"on a GPU without {STRICT}=1, an undisturbed run has other last digits")
+                report_progress(f"without {STRICT}=1 the last digits may differ from an undisturbed run's")
         before: Mapping[str, Any] = read_json(source / "state.json")
         now: Mapping[str, Any] = origin
         for group, names in DECIDING.items():

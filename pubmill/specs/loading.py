@@ -1,4 +1,4 @@
-"""Load and check every file under `specs/` at one scale, and report all mistakes together.
+"""Load and check the specs of all kinds at one scale, and report all mistakes together.
 
 A scale is an overlay on the raw YAML. It is applied before the checks, so rules receive exactly what was
 checked.
@@ -38,7 +38,8 @@ from pubmill.storage import name_patterns as names
 
 
 class ScaleSpec(Strict):
-    """An overlay on the specs. `made_up`: its files are invented, and it has only the datasets it names.
+    """An overlay on the specs. `made_up`: its files are invented; it has only the datasets that it names, and
+    those whose files are all the user's own.
 
     - `name`: the file's name.
     - `title`: words added to the titles of tables.

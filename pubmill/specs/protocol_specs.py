@@ -125,7 +125,8 @@ class Setting(DatasetScope):
 
 
 class SearchSpec(Strict):
-    """A grid search: every point is run for every model and seed, and the best mean dev score is chosen.
+    """A grid search: each of `models` is trained at every point with every seed, and the point with the best
+    mean dev score is chosen.
 
     `models`: the models whose runs decide one choice for all, or `each`: every model has its own choice.
 
@@ -254,7 +255,7 @@ class ProtocolSpec(Spec):
         return self.final.split if self.final.split in data.splits else "dev"
 
     def looked_at(self, data: DatasetSpec, trial: bool) -> str | None:
-        """The split by which weights or trials are chosen, or None; the scored one only on `chosen_on`."""
+        """The split that selects weights and points: dev, or for trials on a fold's `chosen_on` its test."""
         if folds := self.fold_of(data.name):
             return self.final.split if trial and data.name == folds.chosen_on else None
         return "dev" if "dev" in data.splits and self.scored(data) != "dev" else None

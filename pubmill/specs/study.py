@@ -36,7 +36,7 @@ class Author(Strict):
 
 
 class ServerLicence(Strict):
-    """The permission to send the text of a credentialed dataset to a server of others.
+    """The permission to send the text of a credentialed dataset to a third-party server.
 
     - `server`: its address, as the model's spec has it.
     - `statement`: why the dataset's licence allows it, such as the agreement with the service; it is shown
@@ -70,7 +70,7 @@ class Study(Strict):
     - `mirror`: a folder with HOST/PATH for each address, in place of the network; null: the network.
     - `save_minutes`: how often a running pretraining saves itself.
     - `local_files`: folders of your own, by the key that a spec names.
-    - `server_licences`: credentialed dataset -> the server of others to which its text may be sent.
+    - `server_licences`: credentialed dataset -> the third-party server to which its text may be sent.
     - `container`: the image in which jobs run with `--sdm apptainer`: a file (.sif), or an address such as
       docker://HOST/NAME@sha256:DIGEST; null: none.
     """
@@ -144,7 +144,7 @@ def without_demo(
         ]
         place = _where(("study",), merged, files)
         lacks = f"{place}: study {merged.get('study')} lacks {', '.join(lacking)}; write it into its file"
-        raise PubmillError("\n".join(strange or [f"{lacks} (config.yaml has the demo's alone)"]))
+        raise PubmillError("\n".join(strange or [f"{lacks} (config.yaml has only the demo's)"]))
     return merged | {key: fields[key].default for key in left_out}
 
 

@@ -1,9 +1,8 @@
-"""Stages: the inputs, outputs, recipes, versions, resources and costs of all rules, for one study. Imports no
-torch, so it loads fast.
+"""Stages: recipe, version, resources and cost of each rule, and inputs that depend on specs, for one study.
+The rule has the outputs and the command. Imports no torch, so it loads fast.
 
-A rule receives its recipe in `params:`, as JSON text with sorted keys. The recipe holds all that determines
-the content of the output, so Snakemake reruns a job if and only if that changes. A recipe therefore never
-holds paths of the machine, the mirror or the number of cores. `pubmill.storage.result_paths` spells paths.
+A rule receives its recipe in `params:`, as JSON text with sorted keys. A job reruns if its inputs, its recipe
+or its version changes, so a recipe never holds a path of the machine, the mirror or the number of cores.
 
 A `Stage` states every property of a rule; `Graph` is their composition, and holds what several of them share.
 """

@@ -98,8 +98,8 @@ def shape_of_model(graph: "Graph", model: str) -> NetworkShape:
 
 def shape_of_configuration(config: Mapping[str, Any], pieces: int) -> NetworkShape | None:
     """Return the sizes that a model's config.json states; None if it states no number of layers or width.
-    Feed-forward layers of no stated width are four times as wide as the model, and a vocabulary of no stated
-    size has so many `pieces`."""
+    Feed-forward layers of no stated width are four times as wide as the model, `pieces`: the size of
+    a vocabulary of no stated size."""
 
     def number(*names: str) -> int:
         return next((config[one] for one in names if isinstance(config.get(one), int)), 0)

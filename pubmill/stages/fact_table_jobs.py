@@ -23,12 +23,12 @@ from pubmill.storage.result_paths import (
     manifest_of,
 )
 
-RELEASED = "no recipe of ours: the released weights are used, and how others made them isn't measured here"
-HOURS_ELSEWHERE = "a pretraining takes the hours of its own machines: the published value only"
+RELEASED = "not known: the weights were released by others, without a recipe here"
+HOURS_ELSEWHERE = "hours depend on the hardware, so only the published value is shown"
 NO_CORPUS = "its corpus is not built in this study, which pretrains no model on it"
 NO_SOURCE = "at this scale, its corpus has no such source"
-NO_VOCAB = "no vocabulary of ours is this model's"
-NOTHING_VARIED = "no setting of the protocol varies anything for it"
+NO_VOCAB = "this model's vocabulary has no spec here"
+NOTHING_VARIED = "the protocol's settings change nothing for it"
 
 
 class FactTableStage(Stage):

@@ -29,10 +29,10 @@ from pubmill.storage.model_folders import WEIGHTS
 from pubmill.storage.result_paths import ChoiceKey, RunKey, run_of
 
 UNREADABLE = "can't be read"
-OTHER_RECIPES = "by other recipes or stage versions than the present ones"
-NO_ITEMS = "without what each document contributes to them"
-OTHER_EXAMPLES = "of other examples than the present ones"
-OTHER_WEIGHTS = "of another model than the present one"
+OTHER_RECIPES = "from an older recipe or stage version"
+NO_ITEMS = "without the contributions of each document"
+OTHER_EXAMPLES = "of examples that have changed since"
+OTHER_WEIGHTS = "of model weights that have changed since"
 
 
 class Records(GraphPart):

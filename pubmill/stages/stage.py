@@ -169,9 +169,10 @@ class Stage(GraphPart):
         """Return the rule's parameters, which rerun a job if they change: values, or functions of wildcards,
         which cost Snakemake time for each job; and `places`."""
         places = self.graph.places
+        varies = self.part_versions or type(self).version_of is not Stage.version_of
         parameters: dict[str, Any] = {
             "places": lambda wildcards, output: places,  # not compared, as it may derive from outputs
-            "version": exit_with_message(self.version_of) if self.part_versions else self.version,
+            "version": exit_with_message(self.version_of) if varies else self.version,
         }
         if type(self).recipe_of is not Stage.recipe_of:
 

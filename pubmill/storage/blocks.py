@@ -16,8 +16,8 @@ from pubmill.errors import PubmillError
 from pubmill.storage.files import REMAKE, read_json, sealed, sha256, write_json
 
 MADE_FROM = "made_from"
-"""Key of digests of all that decides a file, which is made again for another: in a manifest by the path of
-each file, relative to its folder; in the training report of a seed, of its files."""
+"""Key of the digest of all that determines a file, which is made again if that changes: in a manifest, one
+for each file's path relative to it; in the training report of a seed, one for its files."""
 SHOWN = 5
 """Most errors of a block that its message quotes."""
 

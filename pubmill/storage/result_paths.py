@@ -1,6 +1,6 @@
-"""Paths of all results, and the runs, choices and specs that they name. No other module knows their form.
+"""Paths of results below the folder of a scale, and the runs, choices and specs that they name.
 
-Every method accepts a wildcard of Snakemake (`"{seed}"`) instead of a name or number.
+Methods that take names or numbers also take a wildcard of Snakemake (`"{seed}"`).
 """
 
 import re

@@ -1,6 +1,6 @@
 """Build tables of results: aggregate runs and published values into cells, and read both from files.
 
-No average is taken over fewer runs than expected.
+A cell has a value only if all its expected runs have a score; `without_collapsed` averages over fewer.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence

@@ -155,7 +155,7 @@ def _cell_names(columns: Sequence[PublishedColumn], rows: Sequence[PublishedRow]
 
 
 def lost_values(recipe: TableRecipe, published: DataFrame) -> list[str]:
-    """Return the faults of values without a cell, as of a misspelt name, between a heading and advice."""
+    """Return a line for each value without a cell, as of a misspelt name, between a heading and advice."""
     cells = _cell_names(recipe.columns, recipe.all_rows)[NAMES]
     known, lost = [" / ".join(names) for names in cells.itertuples(index=False)], list[str]()
     for where, column, row, metric in published[~_has_cell(recipe, published)][NAMES].itertuples():

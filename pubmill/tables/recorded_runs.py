@@ -136,7 +136,7 @@ def _own_metric(recipe: TableRecipe, runs: DataFrame) -> Series:
     return Series(scores, runs.index[known], float).reindex(runs.index)
 
 
-UNLIKE = f"{NOT_RUN}; its records on disk are of other data, weights or versions than those of its row"
+UNLIKE = f"{NOT_RUN}; its records on disk differ from the other runs of its row in data, weights or versions"
 
 OF_PREDICTING = ("finetune", "annotate")
 """Stages of a record's versions that make predictions; the others are of data and scoring."""

@@ -52,14 +52,14 @@ def last_lines(path: str, since: float) -> list[str]:
 
 
 def slower_methods(path: str, since: float) -> list[str]:
-    """Return the messages at the beginning of a log on methods of a GPU that did not work; none if it was not
-    written `since` a time."""
+    """Return the messages at the beginning of a log on methods of a GPU that did not work; none if it was
+    last written before `since`."""
     lines = (line.removeprefix("pubmill: ") for line in _read(path, since, at_end=False).splitlines())
     return [line.removeprefix(SLOWER) for line in lines if line.startswith(SLOWER)]
 
 
 def _read(path: str, since: float, at_end: bool) -> str:
-    """Return the beginning or the end of a log; nothing if it was not written `since` a time."""
+    """Return the beginning or the end of a log; nothing if it was last written before `since`."""
     try:
         with Path(path).open("rb") as file:
             status = os.fstat(file.fileno())

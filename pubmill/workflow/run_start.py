@@ -29,7 +29,7 @@ from pubmill.storage.files import lock, write_json
 TRAINING = ("scripts/finetune.py", "scripts/pretrain.py")
 """Programs that may use a GPU for long."""
 RECORDS_FAILED_JOBS = ("9.9", "9.28")
-"""First version of Snakemake, and first one after the last, that is known to record failed jobs as made."""
+"""Versions of Snakemake, from the first to before the second, that record failed jobs as made."""
 
 
 def begin(

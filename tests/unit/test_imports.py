@@ -1,4 +1,4 @@
-"""Allowed imports between rooms (CONTRIBUTING, "Rooms"), checked in the syntax trees."""
+"""Allowed imports between rooms (docs/architecture.md), checked in the syntax trees."""
 
 import subprocess
 import sys

@@ -35,7 +35,7 @@ PART = {
 }  # fmt: skip
 ENDINGS = ("predictions.jsonl.gz", "training.json")
 STALE = "not run in this study; its records on disk are"
-RECIPES = f"{STALE} by other recipes or stage versions than the present ones"
+RECIPES = f"{STALE} from an older recipe or stage version"
 PLACES = {(model, row) for model in ("pubmedbert-base", "no-pretraining") for row in ("bc5-chem", "jnlpba")}
 
 
@@ -202,8 +202,8 @@ def test_records_of_another_recipe_are_stale_and_start_nothing(
 @pytest.mark.parametrize(
     ("file", "why", "places"),
     [
-        (REWRITTEN["one dataset's examples"], "of other examples than the present ones", 2),
-        ("results/demo/models/pubmedbert-base/config.json", "of another model than the present one", 2),
+        (REWRITTEN["one dataset's examples"], "of examples that have changed since", 2),
+        ("results/demo/models/pubmedbert-base/config.json", "of model weights that have changed since", 2),
     ],
 )
 def test_records_of_what_has_changed_since_are_stale(

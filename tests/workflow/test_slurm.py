@@ -124,7 +124,7 @@ def at_its_time_limit_a_pretraining_saves_and_the_next_job_continues(
     said = cluster.ended(run)
     assert re.search(r"Error in rule pretrain:\n.*FAILED", said)
     log = (cluster.folder / "results/demo/logs/pretraining/pubmedbert-base/step-20.log").read_text()
-    assert re.search(r"going on from step \d+, which was saved", log)
+    assert re.search(r"going on from the last save, step \d+", log)
     assert sha256(cluster.folder / FIRST) == sha256(finished.folder / FIRST)
 
 

@@ -88,7 +88,7 @@ def test_a_damaged_last_save_is_named_and_the_one_before_is_continued(
     output = pretrain(data, tmp_path / "step-12", STEPS)
     said = capsys.readouterr().err
     assert str(last) in said and name in said and "the save before it is continued" in said
-    assert "going on from step 9" in said
+    assert "going on from the last save, step 9" in said
     assert weights(output) == weights(whole) and losses(output) == losses(whole)
 
 
@@ -175,7 +175,7 @@ def test_killed_while_a_save_is_written_the_one_before_is_continued(
     assert subprocess.run(command, timeout=patience(120)).returncode == 128 + signal.SIGKILL
     assert [path.name for path in partials(output)] == ["step-2", "step-1"]
     pretrain(data, output, STEPS)
-    assert "going on from step 2" in capsys.readouterr().err
+    assert "going on from the last save, step 2" in capsys.readouterr().err
     assert weights(output) == weights(whole)
 
 

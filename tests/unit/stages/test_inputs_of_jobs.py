@@ -7,7 +7,7 @@ import pytest
 from pubmill.errors import PubmillError
 from pubmill.specs import Specs
 from pubmill.stages import Graph
-from pubmill.stages.corpus_jobs import DatasetNotices, FindContamination
+from pubmill.stages.corpus_jobs import DatasetNotices, FindContamination, Fingerprint, SelectDocuments
 from pubmill.stages.dataset_jobs import Convert, SentenceDocuments
 from pubmill.storage.result_paths import RELATIVE, RunKey
 from tests.unit.toy_studies import GraphOf
@@ -73,6 +73,8 @@ def test_a_rule_has_the_version_of_its_stage_and_the_recipe_if_there_is_one(full
     assert with_recipe.params.keys() - without.params.keys() == {"recipe"}
     assert with_recipe.params["version"](of) == with_recipe.version_of(of)
     assert without.params["version"] == without.version
+    both = [SelectDocuments.version, Fingerprint.version]
+    assert graph.stage(Fingerprint).params["version"](of) == both, "a change of selection makes them again"
     assert with_recipe.params["recipe"](of) == graph.argument(with_recipe.recipe_of(of))
 
 

@@ -39,7 +39,7 @@ def main(
     prompt: Annotated[Path | None, "the file of a published prompt"] = None,
     price: Annotated[str | None, "JSON: what the server charges (pubmill.recipes.submissions.Price)"] = None,
     budget: Annotated[str | None, "JSON: the most that is asked (pubmill.recipes.submissions.Budget)"] = None,
-    licence: Annotated[str | None, "why credentialed text may be sent to a server of others"] = None,
+    licence: Annotated[str | None, "why credentialed text may be sent to a third-party server"] = None,
 ) -> None:
     keep_private([dataset])
     write_label_beside(output)
