@@ -25,7 +25,7 @@ import yaml
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[0] = str(ROOT)
 
-from pubmill.recipes.models import LocalWeights, PipelineWeights
+from pubmill.recipes.models import LocalWeights
 from pubmill.specs import Specs, load
 from pubmill.specs.corpus_specs import MimicSource, TextSource
 from pubmill.stages.availability import local_names
@@ -58,8 +58,6 @@ def own_files(specs: Specs) -> Iterator[tuple[str, str]]:
         if isinstance(model.weights, LocalWeights):
             for name in ("config.json", "model.safetensors", "vocab.txt"):
                 yield model.weights.local, name
-        elif isinstance(model.weights, PipelineWeights):
-            yield model.weights.local, "config.cfg"
 
 
 def stand_ins(specs: Specs, folder: Path) -> dict[str, str]:

@@ -31,7 +31,7 @@ from benchmarks.baseline import Used, run
 from pubmill.metrics.records import Record, write_record
 from pubmill.recipes.reading import as_json
 from pubmill.report.rendering import to_json
-from pubmill.stages.pipelines import OFF_THE_SHELF
+from pubmill.stages.supplied_predictions import OFF_THE_SHELF
 from pubmill.storage.result_paths import Paths, RunKey
 from pubmill.tables.cells import read_table
 from pubmill.tables.published_values import published_of_cells
@@ -51,10 +51,10 @@ def record(path: str, metrics: dict[str, float], known: dict[str, Any]) -> Recor
     _, protocol, model, dataset, setting, _, name = path.split("/")
     cell = f"{protocol}/{model}/{dataset}/{setting}"
     if cell not in known:
-        pipeline = protocol == OFF_THE_SHELF
-        own = {"lang": "en", "name": model, "version": "1"}
+        system = {"name": model, "version": "1", "url": None}
+        supplied = protocol == OFF_THE_SHELF
         known[cell] = (
-            {"pipeline": own} if pipeline else graph().runs.recipe(RunKey(protocol, model, dataset, setting))
+            {"system": system} if supplied else graph().runs.recipe(RunKey(protocol, model, dataset, setting))
         )
     encoded = ("beginnings_left_out", "mentions_shortened", "middles_left_out", "texts_shortened")
     return Record(

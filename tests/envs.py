@@ -1,4 +1,4 @@
-"""Conda environments from the lock: for training stages, spaCy pipelines, floors, and all others.
+"""Conda environments from the lock: for training stages, floors, and all others.
 
     python -m tests.envs            which files of envs/ are not as the lock says
     python -m tests.envs --write    write them (`make lock` does so)
@@ -24,7 +24,6 @@ TORCH_NEEDS = ("filelock", "fsspec", "jinja2", "networkx", "setuptools", "sympy"
 ENVS = {
     "data": DATA,
     "training": (*DATA, *TRAINING, *TORCH_NEEDS, "torch"),
-    "pipelines": (*DATA, "spacy"),
     "floors": (*DATA, "scikit-learn"),
 }
 

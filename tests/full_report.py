@@ -121,7 +121,7 @@ def put_trainings(folder: Path, records: Records) -> None:
 
 @cache
 def _finetuning_recipe(run: RunKey) -> dict[str, Any]:
-    """Return the recipe of a run; a finished pipeline has none."""
+    """Return the recipe of a run; supplied predictions have none."""
     if run.protocol not in full_tables.specs().protocols:
         return {"task": "tokens"}
     decided = full_tables.graph().runs.recipe(run)

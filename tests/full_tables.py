@@ -12,6 +12,7 @@ from pubmill.recipes.tables import Column, Row, TableRecipe
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from pubmill.stages import Graph
+from pubmill.stages.supplied_predictions import SuppliedPredictions
 from pubmill.tables.published_values import NAMES, PrintedAt, places, read_published
 
 SPECS = Path(__file__).resolve().parents[1] / "specs"
@@ -23,11 +24,19 @@ def specs() -> Specs:
     return load(SPECS, "full")
 
 
+class AllSupplied(SuppliedPredictions):
+    """A file of predictions for each dataset that a spec maps labels to."""
+
+    def files(self, model: str) -> dict[str, dict[int, Path]]:
+        return {dataset: {1: Path()} for dataset in self.weights(model).mapping}
+
+
 @cache
 def graph(seeds: int = 1) -> Graph:
     """Return the graph of all result tables; `seeds` multiplies the papers' numbers of seeds.
 
-    The study has all weights and every dataset, including those behind an application.
+    The study has all weights, every dataset, including those behind an application, and predictions of every
+    system that is not fine-tuned.
     """
     known = specs()
     protocols = {}
@@ -39,6 +48,7 @@ def graph(seeds: int = 1) -> Graph:
     found = Graph(study, known.model_copy(update={"protocols": protocols}))
     found.availability.dataset = lambda dataset: None  # type: ignore[method-assign]
     found.availability.model = lambda model: None  # type: ignore[method-assign]
+    found.supplied = AllSupplied(found)
     return found
 
 

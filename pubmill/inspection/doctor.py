@@ -209,7 +209,7 @@ def _add_counts(finding: DatasetFinding, graph: Graph, configuration: Sequence[s
         finding.counts = "counts as expected" + (f" (of {', '.join(bare)}: nothing expected)" if bare else "")
 
 
-WHAT = {"folder": "a folder", "spacy": "a spaCy pipeline", "predictions": "a folder of predictions"}
+WHAT = {"folder": "a folder", "predictions": "a folder of predictions"}
 """Kind of weights that users supply -> its name in findings."""
 COMMON_GPU = "H100"
 """The GPU whose hours are shown where this machine has none that specs/gpus.yaml lists."""
@@ -264,7 +264,7 @@ def _diagnose(name: str, graph: Graph, links: Links | None, gpus: Gpus, mirror: 
             return _diagnose_release(name, weights, graph, links, mirror)
         case models.SuppliedWeights(local=None):
             return ModelFinding(name, f"asked while it runs: {weights.system.name}", *FETCHED)
-        case models.LocalWeights() | models.PipelineWeights() | models.SuppliedWeights():
+        case models.LocalWeights() | models.SuppliedWeights():
             assert weights.local
             what, folder = f"{WHAT[weights.kind]} of your own", graph.folders.find(weights.local)
             if folder is not None and folder.is_dir():

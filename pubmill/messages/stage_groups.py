@@ -11,8 +11,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "convert": ("download",),
     "trials": ("models", "convert"),
     "fine-tune": ("trials", "convert"),
-    "annotate": ("convert",),
-    "score": ("fine-tune", "annotate", "convert"),
+    "predictions": ("convert",),
+    "score": ("fine-tune", "predictions", "convert"),
     "tables": ("score",),
     "report": ("tables",),
 }

@@ -55,7 +55,7 @@ class Record(BaseModel):
       a failed run, `metrics` and `counts` are None, and `failed` gives the reason: the trainer's, or that the
       main metric is not defined for the gold answers. `collapsed`: all predictions are the same.
     - `dev_score`: the trainer's score on dev, by which epochs and hyper-parameters are selected; `dev_split`:
-      its split (None if there is none, as in a finished pipeline).
+      its split (None if there is none, as of supplied predictions).
     - `recipe`: the resolved training recipe, whose `task` and `negative` are also used for scoring;
       `versions`: those of all stages.
     - `max_length`: longest input in subwords, the smaller of the recipe's and the encoder's limit; `encoded`:

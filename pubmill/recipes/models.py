@@ -89,21 +89,6 @@ class ArchivedWeights(StrictRecipe):
         return {"kind": self.kind, "url": self.url}
 
 
-class PipelineWeights(StrictRecipe):
-    """A spaCy pipeline that the user provides as `local_files: {KEY: ...}` and that predicts mentions without
-    fine-tuning.
-
-    - `kind`: `spacy`.
-    - `local`: the key of the folder in `local_files`.
-    - `types`: dataset -> entity label of the pipeline -> mention type of the dataset, "" where its labels
-      have no type. Entities with other labels are ignored; other datasets are not predicted.
-    """
-
-    kind: Literal["spacy"] = "spacy"
-    local: LocalKey
-    types: dict[Name, dict[str, Annotated[str, Field(pattern=r"^\S*$")]]]
-
-
 class SuppliedWeights(StrictRecipe):
     """Predictions of a system that is not fine-tuned here, with a statement about it: files of the user's
     own, or (`local` None) the answers of a language model that is asked."""
@@ -113,8 +98,6 @@ class SuppliedWeights(StrictRecipe):
     system: System
 
 
-NotTuned = Annotated[PipelineWeights | SuppliedWeights, Field(discriminator="kind")]
-"""What predicts without fine-tuning here."""
 ModelWeights = Annotated[
     PretrainedWeights | RandomWeights | LocalWeights | ReleasedWeights | ArchivedWeights,
     Field(discriminator="kind"),

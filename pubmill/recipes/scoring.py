@@ -1,4 +1,4 @@
-"""Recipes of predictions by pipelines and of scoring."""
+"""Recipes of scoring."""
 
 from pubmill.recipes.recipe_types import Kind, StrictRecipe
 
@@ -25,10 +25,3 @@ class ScoringRecipe(StrictRecipe):
     negative: str | None = None
     versions: dict[str, int | list[int]]
     made_by: str = ""
-
-
-class AnnotationRecipe(StrictRecipe):
-    """The input of an annotation. `types`: entity label of the pipeline -> mention type of the dataset, ""
-    where its labels have no type. Entities with other labels are ignored."""
-
-    types: dict[str, str]

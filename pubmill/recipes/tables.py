@@ -145,10 +145,10 @@ class PublishedColumn(StrictRecipe):
 
 class Column(PublishedColumn):
     """A model in a setting; or a column without runs: the best of other columns in each row (`best_of`), a
-    `drop` between them, or published values alone. `pipeline`: whether the model is a finished pipeline that
-    is not fine-tuned."""
+    `drop` between them, or published values alone. `supplied`: whether the model is not
+    fine-tuned here."""
 
-    pipeline: bool = False
+    supplied: bool = False
     best_of: tuple[str, ...] = ()
     drop: Drop | None = None
 

@@ -17,7 +17,7 @@ from typing import TypeVar
 from pubmill.messages.stage_groups import GROUPS
 from pubmill.recipes.tables import Column, Row
 from pubmill.report.rendering import metric, number, printed, quantity, run_score
-from pubmill.tables.cells import SeedScore, Table
+from pubmill.tables.cells import Table
 from pubmill.tables.table_frames import is_usual, run_frame
 
 WIDTH = 340
@@ -109,7 +109,7 @@ def strips(table: Table) -> list[Strip]:
         axis = padded([*scores, *published], 0.25, EDGE, WIDTH - EDGE)
         lanes, texts = list[Lane](), list[str]()
         for column, cell in shown:
-            runs = [(seed.value, _run_name(column, seed), run_score(seed)) for seed in cell.seeds]
+            runs = [(seed.value, f"seed {seed.name}", run_score(seed)) for seed in cell.seeds]
             points = [(value, f"{name}: {score}") for value, name, score in runs]
             failed = sum(bool(seed.failed) for seed in cell.seeds)
             lanes.append(
@@ -133,11 +133,6 @@ def strips(table: Table) -> list[Strip]:
     return made
 
 
-def _run_name(column: Column, seed: SeedScore) -> str:
-    """Return a run's name; a finished pipeline has no seed."""
-    return f"seed {seed.name}" if not column.pipeline else f"as it is{seed.fold and f', {seed.fold}'}"
-
-
 def thinned(points: Sequence[Drawn], most: int = MAX_POINTS) -> list[Drawn]:
     """Return at most this many of the points, evenly spaced, including the first and the last."""
     if len(points) <= most:
@@ -147,18 +142,18 @@ def thinned(points: Sequence[Drawn], most: int = MAX_POINTS) -> list[Drawn]:
 
 
 def times(table: Table) -> list[tuple[str, list[float]]]:
-    """Return the label and the seconds of each run of a table's models, without pipelines."""
+    """Return the label and the seconds of each run of a table's models that are fine-tuned here."""
     rows = {row.dataset: row.key for row in table.rows}  # rows with the same dataset share runs
     runs = run_frame(table).dropna(subset="seconds")
     by_column = runs[runs["row"].isin(rows.values())].groupby("column")["seconds"].agg(list)
-    columns = (column for column in table.columns if not column.pipeline and column.key in by_column)
+    columns = (column for column in table.columns if not column.supplied and column.key in by_column)
     return [(column.label, by_column[column.key]) for column in columns]
 
 
 BOX_WIDTH, BOX_HEIGHT = 100, 34
 LAYER, BOX_COLUMN = 50, 118
 """Distance of boxes below and beside each other."""
-BESIDE = {"convert": 1, "annotate": 2}
+BESIDE = {"convert": 1, "predictions": 2}
 """Stage -> its column, unless that is the first."""
 BOX_MARGIN = 2
 

@@ -105,7 +105,7 @@ def summarise(runs: Mapping[str, Sequence[TrainingNotes]]) -> Trainings:
     numbers: dict[str, int] = {}
     folders = {}
     for place, (folder, notes) in enumerate(runs.items(), 1):
-        trained = [one.recipe for one in notes if "learning_rate" in one.recipe]  # not finished pipelines
+        trained = [one.recipe for one in notes if "learning_rate" in one.recipe]  # not supplied predictions
         texts = dict.fromkeys(json.dumps(one, sort_keys=True) for one in trained)
         recipes = tuple(numbers.setdefault(text, len(numbers) + 1) for text in texts)
         shown = "/".join(PurePosixPath(folder).parts[1:5])  # protocol, model, dataset and setting

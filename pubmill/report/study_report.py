@@ -266,7 +266,7 @@ class Report:
         """The stages of the study as a figure, each with its counts."""
         corpora = self.corpora.values()
         provenance = [table.provenance for table in self.tables.values()]
-        pipelines = {model for one in provenance for model in one.pipelines}
+        systems = {model for one in provenance for model in one.systems}
         return figures.pipeline_figure(
             {
                 "download": rounded_count(sum(folder.count for folder in self.sources), "file"),
@@ -279,7 +279,7 @@ class Report:
                 "convert": rounded_count(len(self.recipe.datasets), "dataset"),
                 "trials": "hyper-parameters" if self.trainings.searched else "",
                 "fine-tune": rounded_count(len(self.runs), "run"),
-                "annotate": rounded_count(len(pipelines), "system"),
+                "predictions": rounded_count(len(systems), "system"),
                 "score": rounded_count(self.records, "run"),
                 "tables": rounded_count(len(self.tables) + len(self.fact_tables), "table"),
                 "report": "this page",

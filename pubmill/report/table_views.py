@@ -279,7 +279,7 @@ class TableRuns:
 
 def table_runs(table: Table) -> TableRuns:
     """Return the runs of a table's fine-tuned models."""
-    cells = [cell for _, column, cell in table.read() if not column.pipeline]
+    cells = [cell for _, column, cell in table.read() if not column.supplied]
     seeds = {seed.record: seed for cell in cells for seed in cell.seeds}
     recorded = {record: seed for record, seed in seeds.items() if seed.failed != NO_RECORD}
     return TableRuns(recorded, len(seeds))

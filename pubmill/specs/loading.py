@@ -234,7 +234,7 @@ REFERENCES: dict[str, dict[str, str]] = {
         "teacher": "models",
     },
     "models": {
-        "weights.recipe": "pretraining", "weights.types.keys": "datasets", "weights.mapping.keys": "datasets",
+        "weights.recipe": "pretraining", "weights.mapping.keys": "datasets",
         "weights.prompt": "prompts", "tables.*": "tables",
     },
     "protocols": {

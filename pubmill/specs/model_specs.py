@@ -1,4 +1,4 @@
-"""Specs of models (released weights, weights trained here, or both; or a spaCy pipeline), and of prompts."""
+"""Specs of models (released weights, weights trained here, or both; or predictions), and of prompts."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Discriminator, Field, Tag
 
 from pubmill.errors import PubmillError
 from pubmill.examples.prompts import PLACES
-from pubmill.recipes.models import LocalWeights, PipelineWeights
+from pubmill.recipes.models import LocalWeights
 from pubmill.recipes.recipe_types import LocalKey, Name
 from pubmill.recipes.submissions import Budget, Engine, Price, System
 from pubmill.specs.spec_types import Https, Sha256, Spec, Strict, Text
@@ -147,7 +147,7 @@ class PromptedWeights(StatedWeights):
 
 
 Weights = Annotated[
-    RecipeWeights | LocalWeights | PipelineWeights | PredictionsWeights | PromptedWeights,
+    RecipeWeights | LocalWeights | PredictionsWeights | PromptedWeights,
     Field(discriminator="kind"),
 ]
 
@@ -185,7 +185,7 @@ ReleasedWeights = Annotated[
 
 class ModelSpec(Spec):
     """A model in tables: released weights, weights made here, or both (the scale decides which it prefers),
-    a spaCy pipeline, or predictions from elsewhere. `tables`: tables that it joins although their specs
+    or predictions from elsewhere. `tables`: tables that it joins although their specs
     don't name it. `size`: the BERT size that plans assume for weights from elsewhere; null: base on the hub,
     large in a folder.
 
@@ -209,13 +209,11 @@ class ModelSpec(Spec):
 
     @property
     def is_fine_tuned(self) -> bool:
-        """Whether it is fine-tuned here: it is no spaCy pipeline, supplied predictions or prompted model."""
-        return not isinstance(self.weights, PipelineWeights | StatedWeights)
+        """Whether it is fine-tuned here: it is neither supplied predictions nor a prompted model."""
+        return not isinstance(self.weights, StatedWeights)
 
     def faults(self) -> Iterator[str]:
         if self.weights is None and self.released is None:
             yield "a model needs `weights`, `released`, or both"
         if not self.is_fine_tuned and self.released is not None:
-            is_pipeline = isinstance(self.weights, PipelineWeights)
-            what = "a spaCy pipeline" if is_pipeline else "a supplied prediction"
-            yield f"{what} is not fine-tuned, so it has no `released` weights; remove them"
+            yield "a supplied prediction is not fine-tuned, so it has no `released` weights; remove them"

@@ -13,15 +13,15 @@ from typing import NamedTuple
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
 from pubmill.messages.installation import DRY_RUN
-from pubmill.recipes.models import LocalWeights, PipelineWeights, PretrainedWeights
+from pubmill.recipes.models import LocalWeights, PretrainedWeights
 from pubmill.recipes.tables import NOT_RUN
 from pubmill.specs import DatasetSpec, File, LearntVocabSpec, LocalFile, TableSpec
 from pubmill.specs.corpus_specs import MimicSource, TextSource
 from pubmill.specs.model_specs import PredictionsWeights, PromptedWeights
 from pubmill.specs.study import Study
 from pubmill.specs.table_specs import ColumnSpec, RowSpec
-from pubmill.stages.pipelines import answering
 from pubmill.stages.stage import GraphPart, cached
+from pubmill.stages.supplied_predictions import answering
 from pubmill.storage.files import sha256
 from pubmill.storage.privacy import CREDENTIALED
 from pubmill.storage.sources import path_in_mirror
@@ -137,7 +137,6 @@ NOT_WANTED = "not part of this study"
 NOT_PRETRAINED = "not pretrained in this study: none of its tables of results has the model"
 COPIED = "the paper copied this value from {} ({}), so no run of its own stands behind it"
 NO_SETTING = "the paper's setting is not for this dataset"
-NOT_FOR = "the pipeline is not for this dataset"
 NOT_PROMPTED = "needs an extra that prompts language models, and none is here"
 NONE_SUPPLIED = "no predictions for this dataset are supplied"
 NOT_LOCAL = (
@@ -240,8 +239,6 @@ class Availability(GraphPart):
             return None if answering() else NOT_PROMPTED
         if isinstance(weights, PredictionsWeights):
             return self._lacks("predictions that you supply", weights.local)
-        if isinstance(weights, PipelineWeights):
-            return self._lacks("a spaCy pipeline of your own", weights.local)
         return next(self._lacking_weights_and_texts(model), None)
 
     def _lacks(self, what: str, key: str) -> str | None:
@@ -292,10 +289,7 @@ class Availability(GraphPart):
 
     def predictions(self, model: str, dataset: str) -> str | None:
         """Return why there are no runs on a dataset of a model that is not fine-tuned here."""
-        weights = self._specs.models[model].weights
-        if isinstance(weights, PipelineWeights):
-            return None if dataset in weights.types else NOT_FOR
-        supplied = self.graph.pipelines.supplied
+        supplied = self.graph.supplied
         if dataset not in supplied.files(model):
             return NONE_SUPPLIED
         credentialed = self._specs.datasets[dataset].access == CREDENTIALED
@@ -332,7 +326,7 @@ class Availability(GraphPart):
             return why
         if without or model is None:
             return None
-        if model in self.graph.pipelines.names():
+        if model in self.graph.supplied.names():
             parts = self.graph.runs.parts(table.protocol_of(column, row), dataset)
             return next(filter(None, (self.predictions(model, part) for part in parts)), None)
         return NO_SETTING

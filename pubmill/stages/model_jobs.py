@@ -12,8 +12,6 @@ from pubmill.recipes.models import (
     ExportRecipe,
     LocalWeights,
     ModelWeights,
-    NotTuned,
-    PipelineWeights,
     PretrainedWeights,
     RandomWeights,
     ReleasedWeights,
@@ -32,7 +30,7 @@ from pubmill.storage.result_paths import STATISTICS
 class Models(GraphPart):
     """Sources of weights, and exports."""
 
-    def weights(self, model: str) -> ModelWeights | NotTuned:
+    def weights(self, model: str) -> ModelWeights | SuppliedWeights:
         """Return the source of a model's weights at this scale, with the step of those pretrained here."""
         chosen = self._specs.models[model].preferred(self._specs.scale.prefer == "released")
         match chosen:
@@ -40,7 +38,7 @@ class Models(GraphPart):
                 return ReleasedWeights(id=chosen.id, revision=chosen.revision)
             case ArchiveWeights():
                 return ArchivedWeights(url=chosen.url, sha256=chosen.sha256)
-            case LocalWeights() | PipelineWeights():
+            case LocalWeights():
                 return chosen
             case PredictionsWeights():
                 return SuppliedWeights(local=chosen.local, system=chosen.system)
@@ -64,15 +62,11 @@ class Models(GraphPart):
         return {}
 
     def fine_tuned_weights(self, model: str) -> ModelWeights:
-        """Return the source of the weights of a model that can be fine-tuned; a `PubmillError` for a pipeline
-        and for supplied predictions."""
+        """Return the source of the weights of a model that can be fine-tuned; a `PubmillError` for
+        supplied predictions."""
         weights = self.weights(model)
         if isinstance(weights, SuppliedWeights):
             raise PubmillError(f"{model} consists of supplied predictions, so it can't be fine-tuned")
-        if isinstance(weights, PipelineWeights):
-            raise PubmillError(
-                f"{model} is a spaCy pipeline, which can't be fine-tuned; it predicts as it is"
-            )
         return weights
 
     def last_steps(self, models: Iterable[str]) -> dict[str, int]:

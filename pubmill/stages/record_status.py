@@ -20,9 +20,9 @@ from pubmill.recipes.scoring import ScoringRecipe
 from pubmill.recipes.tables import project
 from pubmill.stages.dataset_jobs import Convert
 from pubmill.stages.model_jobs import ExportModel
-from pubmill.stages.pipelines import OFF_THE_SHELF, Annotate, TakePredictions, answering
 from pubmill.stages.run_stages import Choose, Finetune, TrialStage, scoring_versions
 from pubmill.stages.stage import GraphPart, Stage, cached
+from pubmill.stages.supplied_predictions import OFF_THE_SHELF, TakePredictions, answering
 from pubmill.storage.checksums import folder_sha256, hashed_files
 from pubmill.storage.files import read_json, sha256
 from pubmill.storage.model_folders import WEIGHTS
@@ -39,19 +39,17 @@ class Records(GraphPart):
     """Scoring recipes of records, and whether tables may show records on disk."""
 
     def scoring_recipe(self, run: RunKey, seed: int = 1) -> ScoringRecipe:
-        """Return the ScoringRecipe of a run, fine-tuned here or not, except the digest of how it was made. A
-        pipeline's run has only one seed."""
+        """Return the ScoringRecipe of a run, fine-tuned here or not, except the digest of how it was made."""
         data = self._specs.datasets[run.dataset]
-        tuned = run.protocol != OFF_THE_SHELF
-        predicted = {"finetune": Finetune.version} if tuned else {"annotate": Annotate.version}
+        predicting = Finetune if run.protocol != OFF_THE_SHELF else TakePredictions
         return project(
             ScoringRecipe,
             data,
             **run._asdict(),
             seed=seed,
             scale=self._study.scale,
-            split=self.graph.pipelines.split_of(run),
-            versions={**predicted, **scoring_versions(data)},
+            split=self.graph.supplied.split_of(run),
+            versions={predicting.name: predicting.version, **scoring_versions(data)},
         )
 
     def recipe(self, run: RunKey, seed: int = 1) -> ScoringRecipe:
@@ -64,12 +62,10 @@ class Records(GraphPart):
         model, whatever the seed."""
         if run.protocol != OFF_THE_SHELF:
             predicted = self._fine_tuning(run)
-        elif run.model in self.graph.pipelines.supplied.names():
-            names = {"submission": run.model, "asked": run.model, "dataset": run.dataset}
-            asked = answering() if run.model in self.graph.pipelines.supplied.asked_names() else ()
-            predicted = [self._content(stage, **names) for stage in (TakePredictions, *asked)]
         else:
-            predicted = self._content(Annotate, pipeline=run.model, dataset=run.dataset)
+            names = {"submission": run.model, "asked": run.model, "dataset": run.dataset}
+            asked = answering() if run.model in self.graph.supplied.asked_names() else ()
+            predicted = [self._content(stage, **names) for stage in (TakePredictions, *asked)]
         sources = self._specs.datasets[run.dataset].sources.items()
         files = {role: file.model_dump(mode="json") for role, file in sources}
         examples = [self._content(Convert, dataset=run.dataset), files]
@@ -145,7 +141,7 @@ class Records(GraphPart):
 
     def _weights_differ(self, made: dict[str, Any], record: Path) -> bool:
         if made["protocol"] == OFF_THE_SHELF:
-            return False  # a pipeline is read where the user has it, which this study need not name
+            return False  # its weights, if it has any, are elsewhere
         run = RunKey(made["protocol"], made["model"], made["dataset"], made["setting"])
         folder = Path(self.graph.runs.first_model(run))
         if not (folder / WEIGHTS).is_file():

@@ -19,13 +19,13 @@ from pubmill.stages.dataset_jobs import DatasetPageStage, Datasets
 from pubmill.stages.fact_table_jobs import FactTableStage
 from pubmill.stages.gpus import NO_GPUS, Gpus
 from pubmill.stages.model_jobs import Models
-from pubmill.stages.pipelines import Pipelines
 from pubmill.stages.pretrainings import Pretrainings
 from pubmill.stages.record_status import Records
 from pubmill.stages.report_jobs import ContradictionsStage, ReportStage
 from pubmill.stages.run_stages import Runs
 from pubmill.stages.source_jobs import Sources
 from pubmill.stages.stage import GraphPart, Places, Stage, cached, stages
+from pubmill.stages.supplied_predictions import SuppliedPredictions
 from pubmill.stages.table_jobs import TableStage
 from pubmill.stages.vocabularies import Vocabularies
 from pubmill.storage.result_paths import paths_of_scale
@@ -303,9 +303,9 @@ class Graph:
     datasets = part(Datasets)
     pretrainings = part(Pretrainings)
     models = part(Models)
-    pipelines = part(Pipelines)
     vocabularies = part(Vocabularies)
     runs = part(Runs)
+    supplied = part(SuppliedPredictions)
     records = part(Records)
     table_datasets = part(TableDatasets)
     table_models = part(TableModels)
@@ -349,7 +349,7 @@ class Graph:
     def left_out(self) -> list[str]:
         """Return one line for each dataset and model that the tables name but the study leaves out, and for
         each file of predictions that belongs to no dataset."""
-        unused = self.pipelines.supplied.unused_files(self.table_models.wanted())
+        unused = self.supplied.unused_files(self.table_models.wanted())
         return [*self.table_datasets.left_out(), *self.table_models.left_out(), *unused]
 
 

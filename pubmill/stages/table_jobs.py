@@ -20,8 +20,8 @@ from pubmill.specs import DatasetSpec, Specs, TableSpec
 from pubmill.specs.cell_sources import CellSource, cell_sources
 from pubmill.specs.table_checks import copied_cell, subtracted_cell
 from pubmill.specs.table_specs import CellReference, ColumnSpec, RowSpec
-from pubmill.stages.pipelines import NOT_FINE_TUNED
 from pubmill.stages.stage import HOUR, TEMPLATES, Needs, Stage, cached
+from pubmill.stages.supplied_predictions import NOT_FINE_TUNED
 from pubmill.storage.result_paths import RELATIVE, RunKey, manifest_of
 
 
@@ -160,8 +160,8 @@ class TableStage(Stage):
             return []
         protocol = table.protocol_of(column, row)
         parts = self.graph.runs.parts(protocol, table.dataset_of(column, row))
-        if model in self.graph.pipelines.names():
-            of_parts = [self.graph.pipelines.records(model, part) for part in parts]
+        if model in self.graph.supplied.names():
+            of_parts = [self.graph.supplied.records(model, part) for part in parts]
             return list(chain(*of_parts)) if all(of_parts) else []
         spec, data = self._specs.protocols[protocol], self._specs.datasets[parts[0]]
         setting = table.setting_of(column, row, spec, data)
@@ -351,7 +351,7 @@ class TableStage(Stage):
             TableRecipe,
             spec,
             table=spec.name,
-            notes=self._notes(table),
+            notes=(*spec.notes, *self._statements(columns, records)),
             scale=self._study.scale,
             scale_title=self.graph.datasets.scale_title(parts),
             comparable=self._specs.scale.comparable,
@@ -380,23 +380,20 @@ class TableStage(Stage):
             },
         )
 
-    def _notes(self, table: str) -> tuple[str, ...]:
-        """Return the notes of a table, with a statement on each model whose predictions are supplied."""
-        spec = self._specs.tables[table]
-        models = dict.fromkeys(column.model for column in self.graph.table_models.columns(table))
-        supplied = [model for model in self.graph.pipelines.supplied.names() if model in models]
-        statements = map(self.graph.pipelines.supplied.statement, supplied)
-        return (*spec.notes, *statements)
+    def _statements(self, columns: Iterable[ColumnSpec], records: Paths) -> list[str]:
+        """Return a statement on each model whose supplied predictions a table shows."""
+        shown = {column.model for column in columns if column.name in records}
+        return [self.graph.supplied.statement(one) for one in self.graph.supplied.names() if one in shown]
 
     def column(self, column: ColumnSpec) -> Column:
         """Return a column of a recipe; the label of supplied predictions says what they are."""
-        supplied = column.model in self.graph.pipelines.supplied.names()
+        supplied = column.model in self.graph.supplied.names()
         return project(
             Column,
             column,
             key=column.name,
             label=f"{column.label} ({NOT_FINE_TUNED})" if supplied else column.label,
-            pipeline=column.model in self.graph.pipelines.names(),
+            supplied=supplied,
             published=column.published or (column.name,),
             best_of=column.best_of or (),
         )

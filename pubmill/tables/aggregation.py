@@ -206,10 +206,10 @@ def cell_of_columns(what: str, parts: Sequence[tuple[str, Cell]], published: Pub
 def provenance(runs: DataFrame) -> Provenance:
     """Summarise how records were made, each distinct value once."""
     known = runs[runs["recorded"]]
-    trained, of_pipelines = known[~known["pipeline"]], known[known["pipeline"]]
+    trained, supplied = known[~known["supplied"]], known[known["supplied"]]
     of_runs = [item for versions in known["packages"] for item in versions.items()]
     packages = DataFrame(of_runs, columns=["name", "version"])
-    named = of_pipelines.apply(_pipeline_identity, axis=1, result_type="reduce").astype("str")
+    systems = supplied["recipe"].map(_system_identity).astype("str")
     return Provenance(
         runs=len(trained),
         failed=int(trained["failed"].notna().sum()),
@@ -217,7 +217,7 @@ def provenance(runs: DataFrame) -> Provenance:
         commits=_distinct_values(known["commit"].dropna()),
         packages=packages["version"].groupby(packages["name"]).agg(_distinct_values).to_dict(),
         hardware=_distinct_values(known["hardware"].map(machine)),
-        pipelines=named.groupby(of_pipelines["model"]).agg(_distinct_values).to_dict(),
+        systems=systems.groupby(supplied["model"]).agg(_distinct_values).to_dict(),
     )
 
 
@@ -225,15 +225,11 @@ def _distinct_values(values: Series) -> tuple[str, ...]:
     return tuple(sorted(values.unique()))
 
 
-def _pipeline_identity(run: Series) -> str:
-    """Return the name and version that a run's pipeline states, and the hash of its files. For supplied
-    predictions, return the stated name, version and source of their system."""
-    if system := run["recipe"].get("system"):
-        where = system["url"] or "by its prompt"
-        return f"{system['name']} {system['version']}, not fine-tuned here ({where})"
-    own = run["recipe"].get("pipeline", {})
-    named = (own.get("lang"), own.get("name"), own.get("version"))
-    return f"{' '.join(str(part) for part in named if part)} (SHA-256 {run['model_sha256']})"
+def _system_identity(recipe: Mapping[str, Any]) -> str:
+    """Return the stated name, version and source of the system that predicted."""
+    system = recipe["system"]
+    where = system["url"] or "by its prompt"
+    return f"{system['name']} {system['version']}, not fine-tuned here ({where})"
 
 
 def machine(hardware: Mapping[str, object]) -> str:

@@ -168,7 +168,7 @@ def make_cell(published: PublishedValue | None, value: float | None, **fields: A
 
 class Provenance(Shape):
     """How the records of a table were made. `runs`, `failed` and `seconds`: number of fine-tuning runs,
-    failed runs, and their total duration; `pipelines`: model -> names and versions of finished pipelines."""
+    failed runs, and their total duration; `systems`: model that is not fine-tuned here -> what it is."""
 
     runs: int = 0
     failed: int = 0
@@ -176,7 +176,7 @@ class Provenance(Shape):
     commits: tuple[str, ...] = ()
     packages: dict[str, tuple[str, ...]] = {}
     hardware: tuple[str, ...] = ()
-    pipelines: dict[str, tuple[str, ...]] = {}
+    systems: dict[str, tuple[str, ...]] = {}
 
 
 class Headroom(NamedTuple):

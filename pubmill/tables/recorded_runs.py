@@ -6,7 +6,7 @@ are the fields of `pubmill.metrics.records.Record`. Text that is None is NaN; ma
 
 `load_runs` gives one line per run that a cell of a table expects, in the order of the recipe:
 
-- `column`, `row`: the cell; `pipeline`: whether its model is a finished pipeline.
+- `column`, `row`: the cell; `supplied`: whether its model is not fine-tuned here.
 - `path`, `dataset`, `seed`: the record's path below the results folder, and the run that it names.
 - `fold`: its dataset if the row has several, else empty.
 - `recorded`: whether the record exists.
@@ -33,7 +33,7 @@ CELL = ["column", "row"]
 """Columns that identify a cell."""
 
 EXPECTED = {
-    "column": "str", "row": "str", "pipeline": "bool", "path": "str", "dataset": "str", "seed": "int64",
+    "column": "str", "row": "str", "supplied": "bool", "path": "str", "dataset": "str", "seed": "int64",
     "fold": "str",
 }  # fmt: skip
 """Columns of a table's runs that do not come from records, and their types."""
@@ -92,7 +92,7 @@ def with_records(recipe: TableRecipe, records: DataFrame) -> DataFrame:
 def _expected_runs(recipe: TableRecipe) -> DataFrame:
     """Return the runs that a table expects; a `PubmillError` if a cell has records of other datasets."""
     rows = {row.key: row for row in recipe.rows}
-    pipelines = {column.key for column in recipe.columns if column.pipeline}
+    supplied = {column.key for column in recipe.columns if column.supplied}
     runs = []
     for column, of_column in recipe.records.items():
         for key, path in ((key, path) for key, paths in of_column.items() for path in paths):
@@ -104,7 +104,7 @@ def _expected_runs(recipe: TableRecipe) -> DataFrame:
                     f"{path} is a record on {run.dataset}, but the row {key} needs {', '.join(expected)}"
                 )
             fold = run.dataset if row.folds and not own else ""
-            runs.append((column, key, column in pipelines, path, run.dataset, seed, fold))
+            runs.append((column, key, column in supplied, path, run.dataset, seed, fold))
     return DataFrame(runs, columns=list(EXPECTED)).astype(EXPECTED)
 
 
@@ -138,22 +138,22 @@ def _own_metric(recipe: TableRecipe, runs: DataFrame) -> Series:
 
 UNLIKE = f"{NOT_RUN}; its records on disk differ from the other runs of its row in data, weights or versions"
 
-OF_PREDICTING = ("finetune", "annotate")
+OF_PREDICTING = ("finetune", "take_predictions")
 """Stages of a record's versions that make predictions; the others are of data and scoring."""
 
 IN_CELL = {"model_sha256": "model weights", "recipe": "recipe"}
 """Fields that all seeds of a model on a dataset, including all its folds, must share, with their names."""
 _DATA = {"split": "split", "data_sha256": "data hash"}
 IN_ROW = {**_DATA, "trained_on_sha256": "training data", "versions": "versions"}
-"""Fields that the records of a dataset or fold must share, among fine-tuned models or among pipelines."""
+"""Fields that the records of a dataset or fold must share, among fine-tuned models or among others."""
 OF_SCORING = {**_DATA, "scoring_versions": "versions"}
-"""Fields that all records of a dataset or fold must share, of fine-tuned models and pipelines alike."""
+"""Fields that all records of a dataset or fold must share, of fine-tuned models and others alike."""
 
 
 def refuse_mixtures(runs: DataFrame) -> None:
     """Refuse rows that mix data, splits or stage versions, and cells whose seeds mix weights or recipes.
 
-    Pipelines are not trained here, so they share only the scored data and the scoring with fine-tuned models.
+    Supplied predictions share only the scored data and the scoring with fine-tuned models.
     """
     known = runs[runs["recorded"]]
     known = known.assign(
@@ -162,8 +162,8 @@ def refuse_mixtures(runs: DataFrame) -> None:
             for versions in known["versions"]
         ]
     )
-    kinds = ["row", "dataset", "pipeline"]
-    first_of_kinds = known.sort_values("pipeline", kind="stable").drop_duplicates(kinds)
+    kinds = ["row", "dataset", "supplied"]
+    first_of_kinds = known.sort_values("supplied", kind="stable").drop_duplicates(kinds)
     _refuse_differences("cell", CELL, IN_CELL, known)
     _refuse_differences("row", kinds, IN_ROW, known)
     _refuse_differences("row", ["row", "dataset"], OF_SCORING, first_of_kinds)

@@ -82,7 +82,7 @@ def seeds_needed(recipe: TableRecipe, runs: DataFrame) -> dict[str, SeedsNeeded]
     """Seeds per row that resolve half a point between two fine-tuned models, where enough seeds were run.
     Each fold is a separate group, because scores differ between folds for other reasons."""
     order = {column.key: number for number, column in enumerate(recipe.columns)}
-    scored = runs[~runs["pipeline"] & runs["score"].notna()]
+    scored = runs[~runs["supplied"] & runs["score"].notna()]
     scored = scored.sort_values("column", key=lambda keys: keys.map(order), kind="stable")
     groups = scored.groupby(["row", "column", "fold"], sort=False)["score"].agg(list)
     rule, needed = recipe.equivalence, {}

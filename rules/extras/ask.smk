@@ -2,7 +2,7 @@
 
 
 wildcard_constraints:
-    asked=any_of(graph.pipelines.supplied.asked_names()),
+    asked=any_of(graph.supplied.asked_names()),
 
 
 rule ask:
@@ -18,10 +18,10 @@ rule ask:
         **graph.ask.resources,
     params:
         **graph.ask.params,
-        server=untracked(lambda w: graph.pipelines.supplied.asked(w.asked).server),
+        server=untracked(lambda w: graph.supplied.asked(w.asked).server),
         prompt=untracked(graph.ask.prompt_option),
         options=untracked(graph.ask.options),
-        at_once=untracked(lambda w: graph.pipelines.supplied.asked(w.asked).at_once),
+        at_once=untracked(lambda w: graph.supplied.asked(w.asked).at_once),
     message:
         graph.ask.label
     shell:

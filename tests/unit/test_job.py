@@ -101,7 +101,7 @@ def test_a_stage_that_is_not_there_is_refused_with_those_that_are(
     words: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["job.py", *words])
-    with pytest.raises(PubmillError, match=r"^pubmill.job: the first word must be a stage: annotate, "):
+    with pytest.raises(PubmillError, match=r"^pubmill.job: the first word must be a stage: compare, "):
         start()
 
 

@@ -149,26 +149,31 @@ def compared(one: Table) -> Comparisons:
     )
 
 
-PIPELINES = {"genes": 0.6, "drugs": 0.4}
-"""Finished pipelines, and how each scores on bc2gm."""
+SYSTEMS = {"genes": 0.6, "drugs": 0.4}
+"""Systems that are not fine-tuned, and how each scores on bc2gm."""
 
 
-def pipeline_path(model: str) -> str:
+def statement(model: str) -> dict[str, Any]:
+    """What a record of supplied predictions has as its recipe."""
+    return {"system": {"name": f"ner_{model}", "version": "0.5.4", "url": "https://example.org"}}
+
+
+def system_path(model: str) -> str:
     return f"runs/off-the-shelf/{model}/bc2gm/as-it-is/final/seed-1.json"
 
 
-def recipe_with_pipelines(**changes: Any) -> TableRecipe:
-    """As `recipe()`, with two pipelines and the best of them before the other columns."""
+def recipe_with_systems(**changes: Any) -> TableRecipe:
+    """As `recipe()`, with two such systems and the best of them before the other columns."""
     columns = [
-        column("best", "The best", model=None, best_of=list(PIPELINES)),
-        *(column(model, model.title(), pipeline=True) for model in PIPELINES),
+        column("best", "The best", model=None, best_of=list(SYSTEMS)),
+        *(column(model, model.title(), supplied=True) for model in SYSTEMS),
         *(column(model, model.title()) for model in ("bert", "ours")),
     ]
-    records = recipe().records | {model: {"bc2gm": [pipeline_path(model)]} for model in PIPELINES}
+    records = recipe().records | {model: {"bc2gm": [system_path(model)]} for model in SYSTEMS}
     return recipe(**{"columns": columns, "records": records} | changes)
 
 
-def pipeline_record(model: str, **changes: Any) -> Record:
+def system_record(model: str, **changes: Any) -> Record:
     """What is scored is as in `record`; nothing was trained."""
     values: dict[str, Any] = {
         "protocol": "off-the-shelf",
@@ -176,18 +181,17 @@ def pipeline_record(model: str, **changes: Any) -> Record:
         "dev_score": None,
         "max_length": None,
         "dev_split": None,
-        "recipe": {"pipeline": {"lang": "en", "name": f"ner_{model}", "version": "0.5.4", "parts": ["ner"]}},
-        "versions": {"annotate": 1},
+        "recipe": statement(model),
+        "versions": {"take_predictions": 1},
         "trained_on_sha256": {"test": "d" * 64},
-        "model_sha256": model[0] * 64,
-        "packages": {"spacy": "3.8.0"},
+        "packages": {"lxml": "6.1.3"},
         "seconds": 1000.0,
     }
-    return record(model, "bc2gm", 1, PIPELINES[model], **values | changes)
+    return record(model, "bc2gm", 1, SYSTEMS[model], **values | changes)
 
 
-def table_with_pipelines(results: Path, made: TableRecipe | None = None, published: str = PUBLISHED) -> Table:
+def table_with_systems(results: Path, made: TableRecipe | None = None, published: str = PUBLISHED) -> Table:
     """That table, from all records."""
     write_all(results)
-    write(results, *(pipeline_record(model) for model in PIPELINES))
-    return table(results, made or recipe_with_pipelines(), published)
+    write(results, *(system_record(model) for model in SYSTEMS))
+    return table(results, made or recipe_with_systems(), published)

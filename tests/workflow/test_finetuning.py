@@ -1,4 +1,4 @@
-"""Fine-tuning through the Snakefile: every kind of task, each protocol, pipelines, and failed runs."""
+"""Fine-tuning through the Snakefile: every kind of task, each protocol, other systems, and failed runs."""
 
 import json
 import re
@@ -9,7 +9,6 @@ import pytest
 
 from pubmill.examples.kinds import TokensExample, read_examples
 from pubmill.metrics import metrics_of
-from pubmill.prediction.spacy_pipelines import pipeline_sha256
 from pubmill.storage.checksums import folder_sha256
 from pubmill.storage.files import read_jsonl_gz
 from pubmill.workflow.preparation import FAILED_CELLS
@@ -26,7 +25,6 @@ FOLD = "lewis2020/no-pretraining/gad@fold-2/standard"
 CHOSEN = "lewis2020/no-pretraining/gad@fold-1/standard"
 HARD = "tinn2021/pubmedbert-base/pubmedqa/optimal"
 """Too hard for these models, which predict the same for every question."""
-PIPELINE = "off-the-shelf/scispacy-bc5cdr/bc5-chem/as-it-is"
 SUPPLIED = "off-the-shelf/llm/bc5-chem/as-it-is"
 LLM = """name: llm
 label: Some LLM
@@ -101,12 +99,8 @@ SUPPLIED_RECORDS, ASKED_RECORDS = (
 
 @pytest.fixture(scope="module")
 def targets() -> list[str]:
-    """All targets of one run of Snakemake; pipelines only if spaCy is installed."""
-    try:
-        import spacy  # noqa: F401
-    except ImportError:
-        return [*map(records, [*RUNS, SERVED, SUPPLIED, ASKED]), TABLE]
-    return [*map(records, [*RUNS, SERVED, SUPPLIED, ASKED, PIPELINE]), TABLE]
+    """All targets of one run of Snakemake."""
+    return [*map(records, [*RUNS, SERVED, SUPPLIED, ASKED]), TABLE]
 
 
 @pytest.fixture(scope="module")
@@ -118,9 +112,7 @@ def made(
     project = copy_of(finished, folder)
     train_for_longer(project)
     let_fail(project)
-    supplied = f"{{scispacy-bc5cdr: {folder}/pipeline, llm: {folder}/llm}}"
-    project.edit("config.yaml", "local_files: {}", f"local_files: {supplied}")
-    write_pipeline(folder)
+    project.edit("config.yaml", "local_files: {}", f"local_files: {{llm: {folder}/llm}}")
     supply_predictions(folder)
     model = folder.with_name("served.gguf")
     write_chat_model(model)
@@ -169,27 +161,6 @@ def add_override(project: Project, name: str, content: str) -> None:
     """Add an override to the protocol `blurb`."""
     there = "    settings:\n      head=bilstm"
     project.edit("specs/scales/demo.yaml", there, f"      {name}: {{{content}}}\n{there}")
-
-
-def write_pipeline(folder: Path) -> None:
-    """Write a pipeline whose rules find every one-word chemical of train."""
-    try:
-        import spacy
-    except ImportError:
-        return
-    train = read_examples(folder / "results/demo/datasets/bc5-chem/train.jsonl.gz", TokensExample)
-    known = {
-        word
-        for example in train
-        for word, label, following in zip(
-            example.words, example.labels, [*example.labels[1:], "O"], strict=True
-        )
-        if label.startswith("B") and not following.startswith("I")
-    }
-    nlp = spacy.blank("en")
-    rules = [{"label": "CHEMICAL", "pattern": word} for word in sorted(known)]
-    nlp.add_pipe("entity_ruler").add_patterns(rules)
-    nlp.to_disk(folder / "pipeline")
 
 
 def supply_predictions(folder: Path) -> None:
@@ -271,15 +242,6 @@ def test_a_kept_model_is_trained_once(made: Project) -> None:
     assert read(made, f"{kept}/training.json").items() >= report.items()
     [seed] = read(made, records(SQUAD).replace("records", "runs"))["seeds"]
     assert seed["model"] == {"folder": "../models/seed-1", "sha256": folder_sha256(made.folder / kept)}
-
-
-def test_a_pipeline_is_scored_as_it_is(made: Project) -> None:
-    pytest.importorskip("spacy", reason="spaCy isn't installed")
-    record = read(made, final(PIPELINE))
-    assert record["metrics"]["entity_f1"] > 0 and record["seconds"] > 0
-    assert (record["dev_score"], record["trained_on_sha256"].keys()) == (None, {"test"})
-    assert record["model_sha256"] == pipeline_sha256(made.folder / "pipeline")
-    assert "finetune" not in record["versions"]
 
 
 def test_supplied_predictions_are_scored_and_shown_in_a_marked_column(made: Project) -> None:

@@ -33,7 +33,7 @@ class Archive(Stage):
     def recipe(self) -> ArchiveRecipe:
         """Return the ArchiveRecipe of the study."""
         graph, below = self.graph, self._paths.below
-        tables, supplied = graph.requests.result_tables(), graph.pipelines.supplied
+        tables, supplied = graph.requests.result_tables(), graph.supplied
         files = [
             file
             for name in tables
@@ -79,7 +79,7 @@ class Archive(Stage):
         """Return the examples that a record was scored on, or "" if their dataset is not public."""
         run = run_of(record).run
         is_public = self._specs.datasets[run.dataset].access == PUBLIC
-        return RELATIVE.examples(run.dataset, self.graph.pipelines.split_of(run)) if is_public else ""
+        return RELATIVE.examples(run.dataset, self.graph.supplied.split_of(run)) if is_public else ""
 
     def _terms(self, dataset: str) -> str:
         spec = self._specs.datasets[dataset]

@@ -31,8 +31,8 @@ from pubmill.report.table_rendering import COMPARISON_RENDERERS, TABLE_RENDERERS
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph
 from pubmill.stages.availability import Availability
-from pubmill.stages.pipelines import OFF_THE_SHELF, SuppliedPredictions
 from pubmill.stages.record_status import Records
+from pubmill.stages.supplied_predictions import OFF_THE_SHELF, SuppliedPredictions
 from pubmill.storage.archives import BROKEN, LARGEST_MEMBER, decode, members
 from pubmill.storage.checksums import FOLDER_SUMS
 from pubmill.storage.files import SEAL, sealed
@@ -281,5 +281,5 @@ def stated_graph(stated: ArchiveRecipe, folder: Path) -> Graph:
     own: dict[str, object] = {"mirror": None, "local_files": {}, "results": str(folder / "results")}
     graph = Graph(*check_study({**stated.configuration, **own}, folder / "specs"))
     graph.availability = StatedAvailability(graph)
-    graph.records, graph.pipelines.supplied = StatedRecords(graph), StatedSubmissions(graph)
+    graph.records, graph.supplied = StatedRecords(graph), StatedSubmissions(graph)
     return graph

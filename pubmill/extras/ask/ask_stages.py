@@ -6,14 +6,14 @@ from pubmill.extras.ask.ask_recipes import Asking, AskRecipe, PublishedText
 from pubmill.recipes.reading import as_json
 from pubmill.recipes.tables import project
 from pubmill.specs.model_specs import PublishedPrompt
-from pubmill.stages.pipelines import Answering
 from pubmill.stages.stage import DAY, Inputs, Needs, as_arguments
+from pubmill.stages.supplied_predictions import Answering
 
 
 class Ask(Answering):
     """Answers of a language model that is asked."""
 
-    name, group = "ask", "annotate"
+    name, group = "ask", "predictions"
     label = "Asking {wildcards.asked} about {wildcards.dataset}, seed {wildcards.seed}"
     version = 1
     needs = Needs(2_000, DAY)
@@ -33,19 +33,19 @@ class Ask(Answering):
 
     def options(self, wildcards: Any) -> list[str]:
         """Return arguments that decide no answer: price, budget, licence."""
-        model, supplied = wildcards.asked, self.graph.pipelines.supplied
+        model, supplied = wildcards.asked, self.graph.supplied
         weights, licence = supplied.asked(model), supplied.licence(model, wildcards.dataset)
         stated = {"price": weights.price, "budget": weights.budget}
         options = {name: as_json(value) for name, value in stated.items() if value}
         return as_arguments(options | ({"licence": licence} if licence else {}))
 
     def _template(self, wildcards: Any) -> str | PublishedPrompt:
-        prompts = self._specs.prompts[self.graph.pipelines.supplied.asked(wildcards.asked).prompt]
+        prompts = self._specs.prompts[self.graph.supplied.asked(wildcards.asked).prompt]
         return prompts.template(wildcards.dataset, self._specs.datasets[wildcards.dataset].task)
 
     def recipe_of(self, wildcards: Any) -> AskRecipe:
         """Return the recipe of a seed; without a seed, as in the digest of all seeds, of the first one."""
-        weights = self.graph.pipelines.supplied.asked(wildcards.asked)
+        weights = self.graph.supplied.asked(wildcards.asked)
         asking = project(Asking, weights, seed=int(getattr(wildcards, "seed", weights.seeds[0])))
         template, published = self._template(wildcards), None
         if isinstance(template, PublishedPrompt):

@@ -42,8 +42,8 @@ class AuditedRow(PublishedRow):
 
 
 class AuditedColumn(PublishedColumn):
-    """A column. `runs`: 1 for a finished pipeline, else null. `combines`: the columns that it is computed
-    from; `by`: as their best, or as a drop; `why`: why its values can't be tested."""
+    """A column. `runs`: 1 for a system that is not fine-tuned, else null. `combines`: the columns that it is
+    computed from; `by`: as their best, or as a drop; `why`: why its values can't be tested."""
 
     runs: int | None = None
     combines: tuple[str, ...] = ()

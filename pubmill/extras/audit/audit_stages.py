@@ -124,7 +124,7 @@ class AuditStage(Stage):
         return project(
             AuditedColumn,
             made,
-            runs=1 if made.pipeline else None,
+            runs=1 if made.supplied else None,
             combines=made.sources,
             by="best" if made.best_of else "drop" if made.drop else "",
             why="" if made.model or made.sources else OF_OTHERS,

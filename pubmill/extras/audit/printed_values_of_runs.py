@@ -202,7 +202,7 @@ def _contains(runs: Sequence[str], others: Sequence[str], specs: Specs) -> bool:
 def _points(run: str, specs: Specs) -> set[str]:
     """Return the fine-tunings among which a run's search chooses."""
     protocol, model, dataset, setting = run.split("/")
-    if protocol not in specs.protocols:  # a finished pipeline
+    if protocol not in specs.protocols:  # not fine-tuned
         return {run}
     spec, data = specs.protocols[protocol], specs.datasets[dataset]
     values = spec.recipe(data, model, setting, trial=False)

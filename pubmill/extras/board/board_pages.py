@@ -118,7 +118,7 @@ def _examples_page(spec: BoardSpec, rows: Sequence[BoardRow], graph: Graph, data
     """Return the page that compares two submissions by the examples of a public dataset."""
     known = graph.specs.datasets[dataset]
     models = [row.entry for row in rows if dataset in row.entry.files]
-    split = graph.pipelines.split(f"{COLUMN}{models[0].name}", dataset)
+    split = graph.supplied.split(dataset)
     examples = kept_examples(Path(graph.paths.examples(dataset, split)), KINDS[known.kind])
     data = {
         "examples": [[one.id, shown_text(one)] for one in examples],
@@ -146,7 +146,7 @@ def _answers(
     graph: Graph, entry: Entry, dataset: str, examples: Sequence[Example]
 ) -> Iterator[tuple[int, str]]:
     """Yield, for each example and the first seed, 1 or 0 (right or wrong) and the prediction as text."""
-    run = graph.pipelines.run(f"{COLUMN}{entry.name}", dataset, min(entry.files[dataset]))
+    run = graph.supplied.run(f"{COLUMN}{entry.name}", dataset, min(entry.files[dataset]))
     predicted = read_predictions(Path(graph.paths.predictions(*run)), examples)
     for example, one in zip(examples, predicted, strict=True):
         said = plain_prediction(one)

@@ -17,11 +17,10 @@ from pubmill.metrics.records import score_run, write_record
 from pubmill.new_specs.new_table import HEADING
 from pubmill.predictions.supplied import report, supply
 from pubmill.recipes.reading import as_values
-from pubmill.recipes.submissions import SuppliedRecipe
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from pubmill.stages import Graph
-from pubmill.stages.pipelines import Pipelines
+from pubmill.stages.supplied_predictions import SuppliedPredictions
 from pubmill.storage.checksums import write_predictions
 from pubmill.storage.files import read_json, sha256, write_json
 from pubmill.storage.privacy import keep_private
@@ -134,7 +133,7 @@ def score_entries(graph: Graph, entries: Sequence[Entry]) -> dict[str, str]:
 
 def _runs(entry: Entry, dataset: str) -> Iterator[tuple[tuple[RunKey, int], Path]]:
     """Yield the run and seed of each file of a submission for a dataset, and the file."""
-    run, _ = Pipelines.run(f"{COLUMN}{entry.name}", dataset)
+    run, _ = SuppliedPredictions.run(f"{COLUMN}{entry.name}", dataset)
     for seed, path in entry.files.get(dataset, {}).items():
         yield (run, seed), path
 
@@ -145,8 +144,7 @@ def _score(graph: Graph, run: tuple[RunKey, int], path: Path, others: Iterable[t
     (_, model, dataset, _), seed = run
     folder = Path(graph.paths.dataset(dataset))
     keep_private([folder, path])
-    reading = graph.pipelines.recipe(model, dataset)
-    assert isinstance(reading, SuppliedRecipe)
+    reading = graph.supplied.recipe(model, dataset)
     known = [Path(graph.paths.predictions(*one)) for one in others]
     submission, recipe = supply(reading, path, folder, [one for one in known if one.is_file()])
     if lost := submission.reading.lost:

@@ -21,7 +21,7 @@ from pubmill.report.study_report import read_log, read_sources
 from pubmill.specs.cell_sources import AffectedCells
 from pubmill.specs.fidelity import recipe_defaults
 from pubmill.stages import Graph, published_values
-from pubmill.stages.pipelines import OFF_THE_SHELF
+from pubmill.stages.supplied_predictions import OFF_THE_SHELF
 from pubmill.storage.files import read_json
 from pubmill.storage.result_paths import (
     DIAGNOSIS,

@@ -162,7 +162,7 @@ def test_models_are_made_here_fetched_or_brought(specs: Path, tmp_path: Path) ->
     assert re.search(re.escape(trained) + r"[\d.<]+ hours of one H100", said)
     assert "no-pretraining ready random weights, recipe pubmedbert-base" in said
     assert "biobert-base to be fetched the hub's dmis-lab/biobert-v1.1 at 551ca18efd7f" in said
-    for name, what in (("own", "folder"), ("scispacy-bc5cdr", "spaCy pipeline")):
+    for name, what in (("own", "folder"), ("scispacy-bc5cdr", "folder of predictions")):
         assert f"{name} NOT AVAILABLE a {what} of your own" in said
     assert "set local_files: {my-bert:" in said and "set local_files: {scispacy-bc5cdr:" in said
     (tmp_path / "bert").mkdir()

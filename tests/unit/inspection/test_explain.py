@@ -274,8 +274,9 @@ def test_a_dataset_that_is_not_run_has_the_command_that_would(tmp_path: Path) ->
     assert to_do.startswith(".venv/bin/pubmill doctor --configfile studies/x.yaml")
 
 
-def test_the_one_run_of_a_pipeline_has_no_choice(tmp_path: Path) -> None:
+def test_the_one_run_of_supplied_predictions_has_no_choice(tmp_path: Path) -> None:
     table, model = "tinn2021/table10", "scispacy-bc5cdr"
+    (tmp_path / "bc2gm.conll").touch()
     made = explainer(tmp_path, tables=[table], models=[model], local_files={model: str(tmp_path)})
     found = explain(made, table, "bc2gm", model)
     assert found.setting and found.setting["protocol"] == "off-the-shelf"

@@ -188,7 +188,7 @@ def test_notes_of_another_run_or_of_another_form_are_refused(
 
 
 def test_nothing_may_have_been_looked_at(run: Run) -> None:
-    """A reported fold has no dev, and a finished pipeline no length either."""
+    """A reported fold has no dev, and supplied predictions no length either."""
     run.training.update(dev_split=None, max_length=None, encoded={})
     record = run.score()
     assert (record.dev_split, record.max_length, record.encoded) == (None, None, {})

@@ -75,29 +75,29 @@ def test_every_supplied_file_is_a_run_of_a_marked_column(specs: Path, tmp_path: 
     }
     recipe = made.tables.recipe(TABLE)
     [column] = [column for column in recipe.columns if column.key == "llm"]
-    assert column.pipeline and column.label == "LLM (not fine-tuned here)"
+    assert column.supplied and column.label == "LLM (not fine-tuned here)"
     assert recipe.notes[-1] == (
         "LLM is not fine-tuned here: its author supplied the predictions, and says that they are by "
         "example/llm, version 1 (https://example.org/llm)."
     )
     assert recipe.missing["llm/gad@blurb"] == "no predictions for this dataset are supplied"
-    assert made.pipelines.supplied.checked_files("llm", "biosses") == [
+    assert made.supplied.checked_files("llm", "biosses") == [
         str(files / f"seed-{seed}/biosses.json") for seed in (1, 2)
     ]
-    assert made.records.recipe(made.pipelines.run("llm", "squad-v1")[0]).split == "dev"
+    assert made.records.recipe(made.supplied.run("llm", "squad-v1")[0]).split == "dev"
 
 
 def test_they_are_scored_as_fine_tuned_models_are_unless_copied(specs: Path, tmp_path: Path) -> None:
     made = graph(specs, supply(tmp_path / "llm", "seed-1/bc2gm.conll", "seed-2/bc2gm.conll"))
     trained = made.records.recipe(RunKey("blurb", "no-pretraining", "bc2gm", "standard"), 2)
-    own = made.records.recipe(made.pipelines.run("llm", "bc2gm")[0], 2)
+    own = made.records.recipe(made.supplied.run("llm", "bc2gm")[0], 2)
     for name in ("split", "kind", "metric", "negative", "scale", "seed"):
         assert getattr(trained, name) == getattr(own, name)
     assert own.versions["metric"] == trained.versions["metric"] and own.made_by
     files = tmp_path / "llm"
     (files / "seed-2/bc2gm.conll").write_text("0")
     with pytest.raises(PubmillError, match=r"seed-1/bc2gm.conll is a copy of the predictions of llm, seed 2"):
-        graph(specs, files).pipelines.supplied.contents("llm", "bc2gm")
+        graph(specs, files).supplied.contents("llm", "bc2gm")
 
 
 def test_faulty_statements_are_reported(specs: Path) -> None:
@@ -114,13 +114,13 @@ def test_faulty_statements_are_reported(specs: Path) -> None:
 def test_credentialed_datasets_need_a_local_system(specs: Path, tmp_path: Path) -> None:
     files = supply(tmp_path / "llm", "mednli.jsonl")
     made = graph(specs, files)
-    assert made.pipelines.records("llm", "mednli") == []
+    assert made.supplied.records("llm", "mednli") == []
     assert "credentialed" in (made.availability.predictions("llm", "mednli") or "")
     with pytest.raises(PubmillError, match=r"`local: true` of its statement"):
-        made.pipelines.supplied.checked_files("llm", "mednli")
+        made.supplied.checked_files("llm", "mednli")
     spec = {**SPEC, "weights": {**SPEC["weights"], "system": {**SYSTEM, "local": True}}}
     (specs / "models/llm.yaml").write_text(yaml.safe_dump(spec))
-    assert graph(specs, files).pipelines.records("llm", "mednli") == [record("mednli", 1)]
+    assert graph(specs, files).supplied.records("llm", "mednli") == [record("mednli", 1)]
 
 
 def test_a_statement_must_be_complete() -> None:

@@ -115,7 +115,7 @@ def test_charts_have_margins_and_dots_where_their_values_are(table: Table) -> No
 
 
 def test_times_are_of_each_models_runs(tmp_path: Path) -> None:
-    """Of a dataset in two rows once, and of no pipeline."""
+    """Of a dataset in two rows once, and of no supplied predictions."""
     made_up.write_all(tmp_path)
     made_up.write(tmp_path, made_up.record("ours", "bc2gm", 2, 0.92, seconds=40.0))
     assert times(made_up.table(tmp_path)) == [("BERT", [10.0, 10.0]), ("Ours", [10.0, 40.0])]
@@ -126,7 +126,7 @@ def test_times_are_of_each_models_runs(tmp_path: Path) -> None:
     rule = {"alpha": 0.05, "power": 0.8, "margins": margins, "runs": dict.fromkeys(margins, 5)}
     made = made_up.recipe(rows=rows, records=records, composites=[], missing={}, equivalence=rule)
     assert [len(runs) for _, runs in times(made_up.table(tmp_path, made, made_up.HEADER))] == [2, 2]
-    assert [label for label, _ in times(made_up.table_with_pipelines(tmp_path))] == ["Bert", "Ours"]
+    assert [label for label, _ in times(made_up.table_with_systems(tmp_path))] == ["Bert", "Ours"]
 
 
 ALL = dict.fromkeys(GROUPS, "1 thing")
@@ -138,7 +138,7 @@ def test_a_stage_that_is_not_shown_is_passed_through() -> None:
         ALL | dict.fromkeys(("parse", "select", "vocabulary", "pack", "pretrain", "trials"), ""), {}
     )
     stages = [box.stage for box in figure.boxes]
-    assert stages == ["download", "models", "convert", "fine-tune", "annotate", "score", "tables", "report"]
+    assert stages == "download models convert fine-tune predictions score tables report".split()
     assert "models: 1 thing, reads download." in figure.description
     assert "fine-tune: 1 thing, reads models and convert." in figure.description
 

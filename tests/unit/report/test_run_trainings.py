@@ -78,10 +78,10 @@ def test_a_course_is_the_mean_of_the_runs_and_names_what_there_is(
     assert (found and found.text) == text
 
 
-def test_nothing_is_drawn_of_a_finished_pipeline() -> None:
-    pipeline = training({"pipeline": {"name": "ner"}}, [], [])
-    del pipeline["loss_by_epoch"]
-    found = summarise({FOLDER.format("p"): notes(pipeline)})
+def test_nothing_is_drawn_of_supplied_predictions() -> None:
+    supplied = training({"system": {"name": "ner"}}, [], [])
+    del supplied["loss_by_epoch"]
+    found = summarise({FOLDER.format("p"): notes(supplied)})
     [folder] = found.folders.values()
     assert folder.recipes == () and folder.course is None and found.recipes == ()
 

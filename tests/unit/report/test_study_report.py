@@ -122,21 +122,21 @@ def test_a_run_of_two_tables_is_counted_once(results: Path) -> None:
     assert "all tables4 40 s of training" in parsed(render(report)).text_content()
 
 
-def test_pipelines_are_shown_as_what_they_are(results: Path) -> None:
-    """One point and no seed in figures, no fine-tuning runs, by the name that they give themselves."""
-    table = made_up.table_with_pipelines(results)
+def test_supplied_predictions_are_shown_as_what_they_are(results: Path) -> None:
+    """No fine-tuning runs, by the stated name of their system."""
+    table = made_up.table_with_systems(results)
     put_table(results, table)
     report = read_report(recipe(models=["bert", "ours", "genes", "drugs"]), results)
     text = " ".join(parsed(render(report)).text_content().split())
     assert report.models == ["Genes", "Drugs", "Bert", "Ours"]
-    assert "4 of 4 none failed; 40 s of training, searches not counted; 2 finished pipelines predict" in text
+    assert "4 of 4 none failed; 40 s of training, searches not counted; 2 systems not fine-tuned here" in text
     assert table.has_runs["best"], "a column that is the best of others is shown as ours"
-    assert f"genesen ner_genes 0.5.4 (SHA-256 {'g' * 64})" in text.replace("genes en", "genesen")
+    assert "ner_genes 0.5.4, not fine-tuned here (https://example.org)" in text
     assert report.strips
     (strip,) = report.strips["gu2020/table06"]
     assert [lane.label for lane in strip.lanes] == ["Genes", "Drugs", "Bert", "Ours"]
-    assert [message for _, message in strip.lanes[0].points] == ["as it is: 60.00"]
-    assert "Drugs: as it is 40.00; mean 40.00; no published value." in strip.description
+    assert [message for _, message in strip.lanes[0].points] == ["seed 1: 60.00"]
+    assert "Drugs: seed 1 40.00; mean 40.00; no published value." in strip.description
     assert "Bert: seed 1 80.00, seed 2 82.00; mean 81.00; published 80.90." in strip.description
 
 

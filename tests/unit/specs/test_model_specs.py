@@ -42,7 +42,6 @@ PRETRAINED = {
 
 RELEASED = {"id": "bert", "revision": None}
 SYSTEM = {"name": "ours", "version": "1", "url": "https://example.org"}
-SPACY = {"kind": "spacy", "local": "mine", "types": {}}
 PREDICTIONS = {"kind": "predictions", "local": "mine", "system": SYSTEM}
 PROMPTED = {
     "kind": "prompted", "system": SYSTEM, "server": "http://localhost:8000/v1", "model": "m",
@@ -67,7 +66,6 @@ WRONG: dict[str, Any] = {
         ({"weights": RECIPE, "released": RELEASED}, None),
         ({"weights": {"kind": "pretraining", "recipe": "r", "step": 5}}, None),
         ({"weights": RECIPE | {"step": 5}}, "random weights have no step; remove"),
-        ({"weights": SPACY, "released": RELEASED}, "a spaCy pipeline is not fine-tuned, so it has no `rel"),
         ({"weights": PREDICTIONS, "released": RELEASED}, "a supplied prediction is not fine-tuned"),
         *(({"weights": PROMPTED | {key: one}}, rf"weights\.prompted\.{key}") for key, one in WRONG.items()),
     ],

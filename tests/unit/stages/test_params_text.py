@@ -30,8 +30,8 @@ def recipes_of(made: Graph) -> list[Any]:
     ).split()
     return [
         *(getattr(made, name).recipe_of(of) for name in names),
-        made.pipelines.recipe("scispacy-bc5cdr", "bc2gm"),
-        made.records.recipe(made.pipelines.run("scispacy-bc5cdr", "bc2gm")[0]),
+        made.supplied.recipe("scispacy-bc5cdr", "bc2gm"),
+        made.records.recipe(made.supplied.run("scispacy-bc5cdr", "bc2gm")[0]),
         made.pages.recipe("chemprot@blurb"),
         published_recipe("bc2gm", made.specs.datasets["bc2gm"]),
         made.models.recipe("pubmedbert-base"),

@@ -98,11 +98,11 @@ def test_examples_or_weights_that_changed_after_the_record(graph: Graph, changed
     assert graph.records.stale(RECORD) is None, "what is missing is not compared"
 
 
-def test_the_record_of_a_pipeline_needs_no_model_of_the_study(graph: Graph) -> None:
+def test_the_record_of_supplied_predictions_needs_no_model_of_the_study(graph: Graph) -> None:
     record = "runs/off-the-shelf/scispacy-bc5cdr/bc2gm/as-it-is/final/seed-1.json"
     values = {
         "protocol": "off-the-shelf", "model": "scispacy-bc5cdr", "dataset": "bc2gm", "setting": "as-it-is",
-        "made_by": graph.records.recipe(graph.pipelines.run("scispacy-bc5cdr", "bc2gm")[0]).made_by,
+        "made_by": graph.records.recipe(graph.supplied.run("scispacy-bc5cdr", "bc2gm")[0]).made_by,
         "split": "test", "data_sha256": "x", "trained_on_sha256": {}, "model_sha256": "x",
     }  # fmt: skip
     write_json(Path(graph.paths.at(record)), values)

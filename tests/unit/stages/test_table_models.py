@@ -61,27 +61,6 @@ def test_exports_name_the_files_that_they_are_made_from(full_graph: Graph, demo_
         assert [word for word in graph.models.arguments(model) if word.startswith("--")] == options
 
 
-def test_a_pipeline_is_not_fine_tuned_and_must_be_there(
-    full_specs: Specs, graph_of: GraphOf, tmp_path: Path
-) -> None:
-    model = "scispacy-bc5cdr"
-    graph = graph_of(full_specs, local_files={model: str(tmp_path)})
-    with pytest.raises(PubmillError, match=f"{model} is a spaCy pipeline, which can't be fine-tuned"):
-        graph.models.recipe(model)
-    with pytest.raises(PubmillError, match=rf"\(local_files.{model}\) is no spaCy pipeline"):
-        graph.pipelines.folder(model)
-    (tmp_path / "config.cfg").write_text("x")
-    (tmp_path / "ner").mkdir()
-    (tmp_path / "ner/model").write_text("y")
-    assert graph.pipelines.folder(model) == tmp_path
-    assert set(graph.pipelines.content(model)) == {"config.cfg", "ner/model"}
-    assert graph.availability.model(model) is None and graph.availability.model("biobert-base") is None
-    with pytest.raises(PubmillError, match=f"model {model} predicts .*, not gad@blurb; add it to `types`"):
-        graph.pipelines.recipe(model, "gad@blurb")
-    assert graph.pipelines.records(model, "gad@blurb") == []
-    assert graph.records.scoring_recipe(graph.pipelines.run(model, "bc2gm")[0]).seed == 1
-
-
 @pytest.mark.parametrize("brace", ["{", "}"])
 def test_a_folder_whose_path_has_a_brace_is_refused(
     full_specs: Specs, graph_of: GraphOf, tmp_path: Path, brace: str

@@ -83,25 +83,25 @@ def test_missing_cells_say_why(tmp_path: Path) -> None:
         ("ours", {"recipe": {"epochs": 9}}, "one cell; they differ in recipe: epochs None against 9"),
         ("ours", {"metrics": {"accuracy": 0.9}}, "has no entity_f1"),
         ("genes drugs", {"split": "dev"}, "one row; they differ in split: test against dev"),
-        ("genes drugs", {"versions": {"annotate": 1, "score": 2}}, "versions: score None against 2"),
-        ("genes drugs", {"versions": {"annotate": 1, "metrics": [1, 2]}}, "versions: metrics None"),
-        ("drugs", {"versions": {"annotate": 2}}, "versions: annotate 1 against 2"),
+        ("genes drugs", {"versions": {"take_predictions": 1, "score": 2}}, "versions: score None against 2"),
+        ("genes drugs", {"versions": {"take_predictions": 1, "metrics": [1, 2]}}, "versions: metrics None"),
+        ("drugs", {"versions": {"take_predictions": 2}}, "versions: take_predictions 1 against 2"),
         ("drugs", {"data_sha256": "e" * 64}, "data hash"),
     ],
 )
 def test_records_that_were_made_otherwise_are_refused_and_named(
     tmp_path: Path, models: str, changes: dict[str, Any], message: str
 ) -> None:
-    """Of a second seed, or of pipelines: also where all pipelines of the row agree with each other, and not
+    """Of a second seed, or of supplied predictions: also where all of the row agree with each other, and not
     with the fine-tuned models."""
-    made_up.table_with_pipelines(tmp_path)
+    made_up.table_with_systems(tmp_path)
     for model in models.split():
-        if model in made_up.PIPELINES:
-            made_up.write(tmp_path, made_up.pipeline_record(model, **changes))
+        if model in made_up.SYSTEMS:
+            made_up.write(tmp_path, made_up.system_record(model, **changes))
         else:
             made_up.write(tmp_path, made_up.record(model, "bc2gm", 2, 0.9, **changes))
     with pytest.raises(PubmillError, match=re.escape(message)) as error:
-        made_up.table(tmp_path, made_up.recipe_with_pipelines())
+        made_up.table(tmp_path, made_up.recipe_with_systems())
     assert models.split()[0] in str(error.value)
 
 
@@ -113,12 +113,12 @@ def test_records_that_were_made_otherwise_are_refused_and_named(
     ],
 )  # fmt: skip
 def test_a_record_in_the_wrong_place_is_refused(tmp_path: Path, model: str, changes: dict[str, Any]) -> None:
-    made_up.table_with_pipelines(tmp_path)
-    is_pipeline = model in made_up.PIPELINES
-    path = tmp_path / (made_up.pipeline_path(model) if is_pipeline else made_up.paths(model, "bc2gm")[0])
+    made_up.table_with_systems(tmp_path)
+    is_supplied = model in made_up.SYSTEMS
+    path = tmp_path / (made_up.system_path(model) if is_supplied else made_up.paths(model, "bc2gm")[0])
     write_record(path, read_record(path).model_copy(update=changes))
     with pytest.raises(PubmillError, match=f"does not belong in this table: {next(iter(changes))} is"):
-        made_up.table(tmp_path, made_up.recipe_with_pipelines())
+        made_up.table(tmp_path, made_up.recipe_with_systems())
 
 
 def scored(value: float | None) -> Cell:
@@ -136,24 +136,24 @@ def test_an_incomplete_composite_has_no_score(tmp_path: Path) -> None:
     assert cell.published and cell.published.value == 79.31
 
 
-def test_a_pipeline_stands_beside_fine_tuned_models(tmp_path: Path) -> None:
-    """It was trained on other data, or who knows on which, and by no stage of ours. The best of pipelines is
-    chosen in each row."""
+def test_a_supplied_system_stands_beside_fine_tuned_models(tmp_path: Path) -> None:
+    """It was trained on other data, or who knows on which, and by no stage of ours. The best of such
+    systems is chosen in each row."""
     published = made_up.PUBLISHED + "best,bc2gm,entity_f1,61.50,\n"
-    table = made_up.table_with_pipelines(tmp_path, published=published)
+    table = made_up.table_with_systems(tmp_path, published=published)
     cell, best = table.cells["genes"]["bc2gm"], table.cells["best"]["bc2gm"]
     assert (cell.value, cell.spread, cell.n, cell.expected) == (60.0, None, 1, 1)
     assert (best.value, best.spread, best.seeds, best.missing) == (60.0, None, (), None)
     assert best.difference == pytest.approx(-1.5)
     made = table.provenance
     assert (made.runs, made.seconds) == (4, 40.0)
-    assert made.packages == {"spacy": ("3.8.0",), "torch": ("2.13.0",)}
-    assert made.pipelines["genes"] == (f"en ner_genes 0.5.4 (SHA-256 {'g' * 64})",)
-    recipe = made_up.recipe_with_pipelines()
+    assert made.packages == {"lxml": ("6.1.3",), "torch": ("2.13.0",)}
+    assert made.systems["genes"] == ("ner_genes 0.5.4, not fine-tuned here (https://example.org)",)
+    recipe = made_up.recipe_with_systems()
     without = {model: paths for model, paths in recipe.records.items() if model != "drugs"}
-    changes = {"records": without, "missing": recipe.missing | {"drugs": "needs a pipeline"}}
-    cells = made_up.table(tmp_path, made_up.recipe_with_pipelines(**changes)).cells
-    assert cells["drugs"]["bc2gm"].missing == "needs a pipeline"
+    changes = {"records": without, "missing": recipe.missing | {"drugs": "needs predictions"}}
+    cells = made_up.table(tmp_path, made_up.recipe_with_systems(**changes)).cells
+    assert cells["drugs"]["bc2gm"].missing == "needs predictions"
     assert (cells["best"]["bc2gm"].value, cells["best"]["bc2gm"].n) == (None, 1)
     assert cells["best"]["gad"].missing == "no best: no score of Genes and Drugs"
 

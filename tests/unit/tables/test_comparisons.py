@@ -14,7 +14,7 @@ from pubmill.report.table_rendering import COMPARISON_RENDERERS
 from pubmill.tables.cells import Table, parse
 from pubmill.tables.comparisons import Comparisons, comparisons, with_columns
 from tests.pages import parsed
-from tests.unit.toy_tables import column, paths, pipeline_path, pipeline_record, recipe, record, table, write
+from tests.unit.toy_tables import column, paths, recipe, record, system_path, system_record, table, write
 
 NAMES = ("gold", "predicted", "correct", "relaxed_correct", "relaxed_found")
 MODELS = {"bert": 0.5, "ours": 0.9, "other": 0.52}
@@ -77,14 +77,14 @@ def test_one_model_alone_is_compared_with_none(tmp_path: Path) -> None:
             assert "No row has two models with complete scores." in COMPARISON_RENDERERS[form](found)
 
 
-def test_a_pipeline_of_one_run_is_compared_too_and_an_incomplete_cell_is_not(tmp_path: Path) -> None:
+def test_a_system_of_one_run_is_compared_too_and_an_incomplete_cell_is_not(tmp_path: Path) -> None:
     made(tmp_path)
-    score = hold(tmp_path, pipeline_path("genes"), contributions(99, 0.6))
-    write(tmp_path, pipeline_record("genes", metrics={"entity_f1": score}))
+    score = hold(tmp_path, system_path("genes"), contributions(99, 0.6))
+    write(tmp_path, system_record("genes", metrics={"entity_f1": score}))
     write(tmp_path, record("other", "bc2gm", 2, 0.5, metrics=None, counts=None, failed="nan"))
     hold(tmp_path, paths("other", "bc2gm", 3)[1], None)
-    columns = [column("genes", "Genes", pipeline=True), column("ours", "Ours"), column("other", "Other")]
-    records = {"genes": {"bc2gm": [pipeline_path("genes")]}}
+    columns = [column("genes", "Genes", supplied=True), column("ours", "Ours"), column("other", "Other")]
+    records = {"genes": {"bc2gm": [system_path("genes")]}}
     records |= {model: {"bc2gm": paths(model, "bc2gm", 3)} for model in ("ours", "other")}
     made_recipe = recipe(columns=columns, records=records, composites=[])
     one = table(tmp_path, made_recipe, "column,row,metric,value,note\n")

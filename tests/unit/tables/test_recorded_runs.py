@@ -26,7 +26,7 @@ def test_all_records_below_a_folder_are_lines_with_the_fields_as_columns(tmp_pat
 
 
 def test_columns_keep_their_types_without_records_and_without_values(tmp_path: Path) -> None:
-    made_up.write(tmp_path, made_up.pipeline_record("genes"))
+    made_up.write(tmp_path, made_up.system_record("genes"))
     for records in (load_records(tmp_path), load_records(tmp_path, [])):
         kinds = {"model": "str", "commit": "str", "seed": "int64", "max_length": "Int64", "recipe": "object"}
         kinds |= dict.fromkeys(("seconds", "dev_score"), "float64")

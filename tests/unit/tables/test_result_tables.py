@@ -45,7 +45,8 @@ def fed(name: str) -> Table:
                 run = row.folds[0] if row.folds else row.dataset or ""
                 path = RELATIVE.record(RunKey(row.key, column.key, run, "standard"), 1)
                 metrics = {row.metric: score / 100}
-                records[path] = made_up.record(column.model, run, 1, 0.5, metrics=metrics)
+                known = made_up.statement(column.model) if column.supplied else {}
+                records[path] = made_up.record(column.model, run, 1, 0.5, metrics=metrics, recipe=known)
                 paths.setdefault(column.key, {})[row.key] = (path,)
     differences = tuple(replace(one, minus={}) for one in recipe.differences)
     recipe = replace(recipe, records=paths, copied={}, differences=differences, others={})

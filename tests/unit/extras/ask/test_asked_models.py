@@ -14,7 +14,7 @@ from pubmill.specs.model_specs import PublishedPrompt
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph
 from pubmill.stages.availability import NOT_LOCAL
-from pubmill.stages.pipelines import TakePredictions
+from pubmill.stages.supplied_predictions import TakePredictions
 from tests.unit.toy_studies import GraphOf
 
 SERVER = "https://llm.example.org/v1"
@@ -56,7 +56,7 @@ def test_credentialed_text_goes_to_a_server_of_others_only_with_a_licence(
     study = {"server_licences": {"mednli": LICENCE}}
     assert obstacle("mednli", **study) is None
     assert options_for("mednli", full_specs, graph_of, study) == ["--licence", "agreement 17"]
-    said = asked(full_specs, graph_of, study).pipelines.supplied.statement("some-llm")
+    said = asked(full_specs, graph_of, study).supplied.statement("some-llm")
     assert said.endswith("Text of mednli is sent to its server: agreement 17.")
 
 

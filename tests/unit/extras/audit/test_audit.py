@@ -121,7 +121,7 @@ ROWS = (
     row("ner", "entity_f1", ScoreCounts(kind="f1", sizes=(960,)), part="f1"),
 )
 COLUMNS = (
-    column("a"), column("b"), column("pipeline", runs=1), column("literature", why="of other work"),
+    column("a"), column("b"), column("system", runs=1), column("literature", why="of other work"),
     column("best", combines=("a", "b"), by="best"), column("drop", combines=("a", "b"), by="drop"),
 )  # fmt: skip
 COMPOSITE = Composite(name="mean", label="Mean", groups={"one": ("acc", "few"), "two": ("other",)})
@@ -156,16 +156,16 @@ def test_verdicts_by_counts(tmp_path: Path) -> None:
         tmp_path,
         "a,acc,accuracy,87.56,",
         "a,few,accuracy,87.00,",
-        "pipeline,few,accuracy,87,",
-        "pipeline,acc,accuracy,87.14,",
+        "system,few,accuracy,87,",
+        "system,acc,accuracy,87.14,",
         "b,acc,accuracy,87.56,",
         "a,other,macro_f1,50.0,",
         "literature,acc,accuracy,87.56,",
     )
     verdicts = Counter(one.verdict for one in found.values())
     assert verdicts == {"unreachable": 2, "reachable": 2, "untestable": 3}
-    assert found["pipeline/few/accuracy"].test == "one run of k/10"
-    assert found["pipeline/acc/accuracy"].chance == (2, 100)  # 87.14 and 87.86
+    assert found["system/few/accuracy"].test == "one run of k/10"
+    assert found["system/acc/accuracy"].chance == (2, 100)  # 87.14 and 87.86
     assert found["b/acc/accuracy"].why == UNSTATED_RUNS
     assert found["b/acc/accuracy"].change.startswith("reachable with at least 12 runs")
     assert found["a/other/macro_f1"].why == "no counts"
@@ -239,7 +239,7 @@ def test_what_the_search_does_not_decide_is_untestable(tmp_path: Path) -> None:
         row("loose", "relaxed_f1", ScoreCounts(kind="f1", sizes=(26,))),
     )
     found = judged(
-        tmp_path, "a,one,entity_f1,80.00,", "pipeline,loose,relaxed_f1,99.99,", "pipeline,one,entity_f1,50,",
+        tmp_path, "a,one,entity_f1,80.00,", "system,loose,relaxed_f1,99.99,", "system,one,entity_f1,50,",
         rows=rows,
     )  # fmt: skip
     assert [(one.verdict, one.why) for one in found.values()] == [

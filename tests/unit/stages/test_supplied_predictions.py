@@ -1,4 +1,4 @@
-"""Models that are not fine-tuned: spaCy pipelines, supplied predictions, language models that are asked."""
+"""Models that are not fine-tuned: supplied predictions, and language models that are asked."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,90 +8,67 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.specs import ModelSpec, Specs
-from pubmill.stages import Graph, pipelines
+from pubmill.stages import Graph, supplied_predictions
 from pubmill.stages.availability import NONE_SUPPLIED, NOT_LOCAL, NOT_PROMPTED
-from pubmill.stages.pipelines import Answering, SuppliedPredictions
-from pubmill.storage.result_paths import RunKey
-from pubmill.tables.recorded_runs import OF_PREDICTING
+from pubmill.stages.supplied_predictions import Answering, SuppliedPredictions
 from tests.unit.toy_studies import GraphOf, targets
 
-PIPELINES = ["scispacy-jnlpba", "scispacy-bc5cdr"]
+SCISPACY = ["scispacy-jnlpba", "scispacy-bc5cdr"]
 TABLE10 = "tinn2021/table10"
 
 
-def tools(root: Path, *named: str, **config: object) -> Graph:
-    """A study of Table 10 in which the user names the folders of these pipelines."""
-    config = {"tables": [TABLE10], "models": [*PIPELINES, "no-pretraining"]} | config
-    return targets(root, local_files={name: f"/somewhere/{name}" for name in named}, **config)
+def study(root: Path, folder: Path, *named: str, **config: object) -> Graph:
+    """A study of Table 10 in which the user has predictions of these models for bc2gm."""
+    for name in named:
+        written(folder / name, bc2gm=name)
+    config = {"tables": [TABLE10], "models": [*SCISPACY, "no-pretraining"]} | config
+    return targets(root, local_files={name: str(folder / name) for name in named}, **config)
 
 
-def test_pipelines_have_one_record_of_their_own_place(root: Path) -> None:
-    made = tools(root, *PIPELINES, datasets=["bc2gm"])
+def test_a_column_of_a_paper_is_made_from_predictions(root: Path, tmp_path: Path) -> None:
+    made = study(root, tmp_path, *SCISPACY, datasets=["bc2gm"])
     assert made.tables.records(TABLE10) == {
-        **{m: {"bc2gm": [f"runs/off-the-shelf/{m}/bc2gm/as-it-is/final/seed-1.json"]} for m in PIPELINES},
+        **{m: {"bc2gm": [f"runs/off-the-shelf/{m}/bc2gm/as-it-is/final/seed-1.json"]} for m in SCISPACY},
         "no-pretraining": {
             "bc2gm": [f"runs/blurb/no-pretraining/bc2gm/standard/final/seed-{seed}.json" for seed in (1, 2)]
         },
     }
-    assert made.scope.models() == [*PIPELINES, "no-pretraining"]
-    columns = {column.key: column for column in made.tables.recipe(TABLE10).columns}
-    assert columns["scispacy-bc5cdr"].pipeline and columns["scispacy-bc5cdr"].model == "scispacy-bc5cdr"
-    assert (columns["scispacy-max"].model, columns["scispacy-max"].best_of) == (None, tuple(PIPELINES))
-    assert not columns["pubmedbert-base"].pipeline
+    assert made.scope.models() == [*SCISPACY, "no-pretraining"]
+    recipe = made.tables.recipe(TABLE10)
+    columns = {column.key: column for column in recipe.columns}
+    assert columns["scispacy-bc5cdr"].supplied and columns["scispacy-bc5cdr"].model == "scispacy-bc5cdr"
+    assert (columns["scispacy-max"].model, columns["scispacy-max"].best_of) == (None, tuple(SCISPACY))
+    assert not columns["pubmedbert-base"].supplied
     assert columns["no-pretraining"].published == ("no-pretraining",)
-    assert "scispacy-max" not in made.tables.recipe(TABLE10).missing
+    assert "scispacy-max" not in recipe.missing
+    assert [one.partition(" is not")[0] for one in recipe.notes[-2:]] == [
+        "scispaCy, BC5CDR", "scispaCy, JNLPBA",
+    ]  # fmt: skip
 
 
-def test_pipelines_are_scored_as_fine_tuned_models_are(root: Path) -> None:
-    """So that their records may stand in one row."""
-    made = tools(root, *PIPELINES)
-    recipes = (
-        made.records.recipe(RunKey("tinn2021", "no-pretraining", "bc2gm", "standard"), 1),
-        made.records.recipe(made.pipelines.run("scispacy-bc5cdr", "bc2gm")[0]),
-    )
-    common = [
-        {
-            **{name: getattr(recipe, name) for name in ("split", "kind", "metric", "negative", "scale")},
-            **{stage: v for stage, v in recipe.versions.items() if stage not in OF_PREDICTING},
-        }
-        for recipe in recipes
-    ]
-    assert common[0] == common[1]
-    assert {"convert", "score", "metric", "metrics"} < common[0].keys()
-
-
-def test_a_pipeline_whose_folder_is_not_named_is_a_reason_and_ends_no_study(root: Path) -> None:
-    made = tools(root, "scispacy-jnlpba")
-    missing = made.tables.recipe(TABLE10).missing
-    reported = "needs a spaCy pipeline of your own (then set local_files: scispacy-bc5cdr)"
-    assert missing["scispacy-bc5cdr"] == reported
-    assert "scispacy-jnlpba" not in missing
-    assert missing["pubmedbert-large"] == "not run in this study"
+def test_predictions_that_are_not_there_are_a_reason_and_end_no_study(root: Path, tmp_path: Path) -> None:
+    made = study(root, tmp_path, "scispacy-jnlpba")
+    recipe = made.tables.recipe(TABLE10)
+    reported = "needs predictions that you supply (then set local_files: scispacy-bc5cdr)"
+    assert recipe.missing["scispacy-bc5cdr"] == reported
+    assert "scispacy-jnlpba" not in recipe.missing
+    assert recipe.missing["pubmedbert-large"] == "not run in this study"
+    assert not [note for note in recipe.notes if note.startswith("scispaCy, BC5CDR is")]
     assert list(made.tables.records(TABLE10)) == ["scispacy-jnlpba", "no-pretraining"]
     assert made.left_out()[0] == f"left out of the tables: scispacy-bc5cdr ({reported})"
     assert made.report.recipe().models == ("scispacy-jnlpba", "no-pretraining")
 
 
-def test_pipelines_that_the_study_leaves_out_are_not_asked_for(root: Path) -> None:
-    made = tools(root, models=["no-pretraining"])
+def test_models_that_the_study_leaves_out_are_not_asked_for(root: Path, tmp_path: Path) -> None:
+    made = study(root, tmp_path, models=["no-pretraining"])
     missing = made.tables.recipe(TABLE10).missing
-    assert {missing[name] for name in PIPELINES} == {"not run in this study"}
+    assert {missing[name] for name in SCISPACY} == {"not run in this study"}
     [line] = made.left_out()
     assert line.endswith("(`models:` of the study names others; null: all)")
 
 
-def test_a_pipeline_that_is_not_for_a_dataset_has_a_reason_there(root: Path) -> None:
-    """It joins the table because the study lists its models."""
-    made = tools(root, "scispacy-jnlpba", tables=["gu2020/table06"], datasets=["bc2gm", "ebm-pico"])
-    assert list(made.tables.records("gu2020/table06")["scispacy-jnlpba"]) == ["bc2gm"]
-    missing = made.tables.recipe("gu2020/table06").missing
-    assert missing["scispacy-jnlpba/ebm-pico"] == "the pipeline is not for this dataset"
-    assert "scispacy-jnlpba/bc2gm" not in missing and "no-pretraining/ebm-pico" not in missing
-    assert missing["gad@blurb"] == "not run in this study" and "scispacy-jnlpba/gad@blurb" not in missing
-
-
-def test_a_table_may_show_another_metric_than_the_datasets_own(root: Path) -> None:
-    made = tools(root, *PIPELINES, tables=[TABLE10, "tinn2021/table11"])
+def test_a_table_may_show_another_metric_than_the_datasets_own(root: Path, tmp_path: Path) -> None:
+    made = study(root, tmp_path, *SCISPACY, tables=[TABLE10, "tinn2021/table11"])
     metrics = {table: {row.metric for row in made.tables.recipe(table).rows} for table in made.study.tables}
     assert metrics == {TABLE10: {"entity_f1"}, "tinn2021/table11": {"relaxed_f1"}}
     assert made.tables.records(TABLE10) == made.tables.records("tinn2021/table11")
@@ -123,7 +100,7 @@ def supplied(full_specs: Specs, graph_of: GraphOf) -> Made:
         }
         specs = full_specs.model_copy(update={"models": {**full_specs.models, **models}})
         local = {name: str(folder) for name, folder in folders.items()}
-        return graph_of(specs, local_files=local).pipelines.supplied
+        return graph_of(specs, local_files=local).supplied
 
     return make
 
@@ -139,12 +116,12 @@ def written(folder: Path, **files: str) -> Path:
 def test_predictions_need_a_folder_and_answers_an_extra(
     supplied: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pipelines, "stages", lambda: {"any": Answering})
+    monkeypatch.setattr(supplied_predictions, "stages", lambda: {"any": Answering})
     theirs = written(tmp_path, bc2gm="")
     found = supplied(theirs=theirs).graph.availability
     assert found.model("ours") == "needs predictions that you supply (then set local_files: ours)"
     assert (found.model("theirs"), found.model("some-llm")) == (None, None)
-    monkeypatch.setattr(pipelines, "stages", dict)
+    monkeypatch.setattr(supplied_predictions, "stages", dict)
     found = supplied(theirs=theirs).graph.availability
     assert (found.model("theirs"), found.model("some-llm")) == (None, NOT_PROMPTED)
 
