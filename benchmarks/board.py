@@ -23,9 +23,9 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[0] = str(ROOT)
 
-from pubmill.baselines.floors import floors_of, prediction_row
 from pubmill.examples.kinds import KINDS, Example, read_examples
 from pubmill.extras.board.board_files import BOARD, CARD, SUBMISSIONS
+from pubmill.extras.floors.floor_predictions import floors_of, prediction_row
 from pubmill.specs import DatasetSpec, load
 from pubmill.storage.files import write_jsonl_gz
 

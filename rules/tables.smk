@@ -9,7 +9,6 @@ rule table:
         others_published=lambda w: [
             published_values(name, ROOT / "specs") for name in graph.tables.others(table_of(w.results_table))
         ],
-        floors=lambda w: graph.tables.floor_files(table_of(w.results_table)),
     output:
         graph.paths.table_files("{results_table}"),
     log:

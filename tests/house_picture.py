@@ -11,7 +11,7 @@ LAYERS: tuple[tuple[str, str, str], ...] = (
     ("what you type", "top", "extras cli library"),
     ("what asks Snakemake, what it costs", "", "new_specs inspection workflow planning"),
     ("what a study's files are made from", "", "stages jobs"),
-    ("from records to pages", "", "report predictions baselines tables statistics"),
+    ("from records to pages", "", "report predictions tables statistics"),
     ("what exists", "", "specs"),
     (
         "work on text, models and predictions",

@@ -149,7 +149,7 @@ def wrong_target(file: str, graph: "Graph") -> Iterator[str]:
             yield f"{file}: {unknown(KINDS.get(kind, kind.removesuffix('s')), name, known)}"
             return
     on_request = (graph.paths.report(graph.study.study, ending) for ending in requested_reports().values())
-    everything = [*graph.scope.everything(), *on_request]
+    everything = list(dict.fromkeys([*graph.scope.everything(), *on_request]))
     beside = {str(Path(graph.paths.below(one)).parent) for one in everything}
     if below == file or (str(Path(below).parent) in beside and file not in everything):
         listed = "\n  ".join(nearest(file, everything)[:SHOWN])

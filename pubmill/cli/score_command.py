@@ -83,7 +83,7 @@ def score(
             recipe = recipe_of(folder, dummies=spec.dummies, **reading)
             scored = replace(score_submission(path, recipe, results), made_up=made_up)
             published = () if made_up else tuple(published_scores(spec, specs, root / "specs"))
-            print_scored(scored, seed, scored.floor(results, spec.task), published)
+            print_scored(scored, seed, published)
             if all_scorers:
                 made = table("scorer", "score", "what it is", "used by")
                 for one in scored.by_every_scorer(spec.task):
@@ -98,11 +98,8 @@ def score(
         report_progress(f"predictions and scores written to {output}")
 
 
-def print_scored(
-    scored: "ScoredSubmission", seed: int, floor: str | None, published: "Iterable[PublishedScore]"
-) -> None:
-    """Print the scores, the dataset's metric beside its `floor` and published values, and what was left
-    aside."""
+def print_scored(scored: "ScoredSubmission", seed: int, published: "Iterable[PublishedScore]") -> None:
+    """Print the scores, the dataset's metric beside its published values, and what was left aside."""
     from pubmill.messages.terminal_tables import print_text
 
     main, *others = [f"{name} {100 * scored.metrics[name]:.2f}" for name in scored.main_first()]
@@ -112,7 +109,7 @@ def print_scored(
         f"{recipe.dataset} {recipe.split}, seed {seed}, {count} examples, {scored.submission.form}: "
         f"{', '.join([main, *others])}"
     )
-    print_text(f"  {main} is by the metric of the tables; {floor or 'no floor fits it (docs/floors.md)'}")
+    print_text(f"  {main} is by the metric of the tables")
     by_table = groupby(published, lambda one: one.table)
     values = {table: sorted(one.value for one in some) for table, some in by_table}
     if values:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import KINDS, SPLITS, Example, kept_examples
+from pubmill.examples.kinds import KINDS, Example, kept_examples
 from pubmill.messages.quotations import show, withholding
 from pubmill.metrics import SCORERS
 from pubmill.metrics.records import checked_predictions
@@ -15,14 +15,10 @@ from pubmill.predictions.free_answers import RULES
 from pubmill.predictions.mapped_labels import ONE_ANSWER
 from pubmill.predictions.ordered_form import order_of
 from pubmill.predictions.submission import Submission, copied_from, read_submission, runs_on
-from pubmill.recipes.datasets import FloorsRecipe
 from pubmill.recipes.submissions import SubmissionRecipe
-from pubmill.recipes.tables import project
 from pubmill.storage.files import sha256, write_json, write_jsonl_gz
 from pubmill.storage.privacy import PUBLIC, write_label_beside
-from pubmill.storage.result_paths import PREDICTIONS, RELATIVE
-from pubmill.tables.cells import read_as
-from pubmill.tables.row_floors import DatasetFloors
+from pubmill.storage.result_paths import PREDICTIONS
 
 _LISTED = 10
 MADE_UP = "made-up data of a demonstration: the scores say nothing of the published dataset, or of a system"
@@ -53,34 +49,6 @@ class ScoredSubmission:
         """Return the scores by every scorer of the literature that applies to a task."""
         recipe = self.recipe
         return score_by_all(recipe.kind, task, self.examples, self.predicted, recipe.negative)
-
-    def floor(self, results: Path, task: str) -> str | None:
-        """Return the highest floor of these examples by the main metric, as text: that of the results, or
-        measured now; None without train, and where no floor fits the task."""
-        examples = sha256(results / RELATIVE.examples(self.recipe.dataset, self.recipe.split))
-        path = results / RELATIVE.dataset_floors(self.recipe.dataset)
-        measured = read_as(DatasetFloors, path) if path.is_file() else None
-        if measured is None or measured.data_sha256 != examples:
-            measured = self._measured_floors(results, task)
-        if measured is None:
-            return None
-        metric = self.recipe.metric
-        known = {name: of.metrics[metric] for name, of in measured.floors.items() if metric in of.metrics}
-        if not known:
-            return None
-        name = max(known, key=lambda name: known[name])
-        return f"its floor is {100 * known[name]:.2f} ({name})"
-
-    def _measured_floors(self, results: Path, task: str) -> DatasetFloors | None:
-        # Imported here because scikit-learn takes a second, and only this needs it.
-        from pubmill.baselines.floors import measure_floors
-
-        places = {split: results / RELATIVE.examples(self.recipe.dataset, split) for split in SPLITS}
-        files = {str(split): path for split, path in places.items() if path.is_file()}
-        if self.recipe.split != "test" or "train" not in files:
-            return None
-        asked = project(FloorsRecipe, self.recipe, name=self.recipe.dataset, task=task, splits=tuple(files))
-        return measure_floors(asked, files)
 
     def summary(self) -> dict[str, Any]:
         """Return the scores, their dataset, system and form as JSON values, without text of the dataset."""

@@ -83,15 +83,3 @@ class PublishedRecipe(StrictRecipe):
     options: dict[str, Any]
     dummies: Dummies | None
     files: dict[str, PublishedFile]
-
-
-class FloorsRecipe(StrictRecipe):
-    """The dataset whose floors are measured; fields as in its spec."""
-
-    name: str
-    kind: Kind
-    task: str
-    splits: tuple[str, ...]
-    access: Access
-    metric: str
-    negative: str | None = None

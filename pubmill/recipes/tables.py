@@ -266,7 +266,6 @@ class TableRecipe(ResultHeading):
     - `datasets`: `column/row` -> the dataset of its runs, if that is not the row's.
     - `not_comparable`: `column/row` -> why our value must not be compared with the published one.
     - `copied`: `column/row` -> the cell that the paper copied its value from.
-    - `floors`: row -> the files with the floors of its datasets, below the results folder.
     - `own`: the columns of the models that `pubmill table` is asked for; such a table has the requested rows
       only.
     - `others`: table -> the part of its recipe for the cells that `copied` and `differences` refer to.
@@ -282,7 +281,6 @@ class TableRecipe(ResultHeading):
     datasets: dict[str, str] = field(default_factory=dict)
     not_comparable: dict[str, str] = field(default_factory=dict)
     copied: dict[str, ReferencedCell] = field(default_factory=dict)
-    floors: dict[str, tuple[str, ...]] = field(default_factory=dict)
     own: tuple[str, ...] = ()
     others: "dict[str, TableRecipe]" = field(default_factory=dict)
 

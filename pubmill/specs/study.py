@@ -52,8 +52,7 @@ class Study(Strict):
 
     `datasets` may also name the folds of a protocol. `pretrain`: models that are pretrained here although the
     scale prefers their released weights. `keep_models`: keep the fine-tuned model of each run, so
-    that it can predict again. `floors`: show scores that need no learning in each table. `author`: the person
-    responsible, for what is published of the results.
+    that it can predict again. `author`: the person responsible, for what is published of the results.
 
     - `study`: the study's name, and that of its report.
     - `title`: the title of its report.
@@ -65,6 +64,7 @@ class Study(Strict):
       is run for itself (`own`).
     - `choice`: hyper-parameters that are taken in place of a search; null: they are searched.
     - `results`: the folder of the results.
+    - `extras`: what extras make beside the report, by the words after `pubmill run STUDY` that request it.
     - `own_tables`: a name for tables of one's own, as `pubmill table` makes them; they lie in
       tables/STUDY+NAME, and no report shows them; empty: the tables of the study.
     - `mirror`: a folder with HOST/PATH for each address, in place of the network; null: the network.
@@ -89,7 +89,7 @@ class Study(Strict):
     mirror: str | None = None
     save_minutes: float = 10
     keep_models: bool = False
-    floors: bool = False
+    extras: tuple[Name, ...] = ()
     author: Author | None = None
     local_files: dict[str, str] = Field(default_factory=dict)
     server_licences: dict[Name, ServerLicence] = Field(default_factory=dict)

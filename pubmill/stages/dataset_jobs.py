@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, ClassVar
 
 from pubmill.errors import PubmillError
-from pubmill.recipes.datasets import ConversionRecipe, FloorsRecipe, SentencesRecipe
+from pubmill.recipes.datasets import ConversionRecipe, SentencesRecipe
 from pubmill.recipes.report import PageRecipe, PageSource
 from pubmill.recipes.tables import project
 from pubmill.specs import File, LocalFile
@@ -146,13 +146,3 @@ def _page_source(role: str, file: File | LocalFile, record: str) -> PageSource:
     known = "sha256" if file.sha256 else "git_blob"
     check = f"not checked: {file.unchecked}" if file.unchecked else known
     return PageSource(role=role, place=file.url, url=file.url, check=check, record=record)
-
-
-class Floors(Stage):
-    """Scores of a dataset that need no learning."""
-
-    name, group, label = "floors", "convert", "Measuring the floors of {wildcards.dataset}"
-    version = 3
-
-    def recipe_of(self, wildcards: Any) -> FloorsRecipe:
-        return project(FloorsRecipe, self._specs.datasets[wildcards.dataset])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
 from pubmill.errors import PubmillError
 from pubmill.messages import commands
-from pubmill.messages.wording import SHOWN
+from pubmill.messages.wording import SHOWN, unknown
 from pubmill.recipes.reading import STORED, as_argument
 from pubmill.specs import Specs, TableSpec
 from pubmill.specs.own_settings import own_column
@@ -24,7 +24,7 @@ from pubmill.stages.record_status import Records
 from pubmill.stages.report_jobs import ContradictionsStage, ReportStage
 from pubmill.stages.run_stages import Runs
 from pubmill.stages.source_jobs import Sources
-from pubmill.stages.stage import GraphPart, Places, Stage, cached, stages
+from pubmill.stages.stage import GraphPart, Places, Stage, cached, requested_reports, stages
 from pubmill.stages.supplied_predictions import SuppliedPredictions
 from pubmill.stages.table_jobs import TableStage
 from pubmill.stages.vocabularies import Vocabularies
@@ -256,7 +256,7 @@ class Scope(GraphPart):
 
     def everything(self) -> list[str]:
         """Return the files that a study makes by default: tables, comparisons, pages, its report, and of
-        stages of extras those that `targets` return."""
+        stages of extras those that `targets` return and that `extras:` names."""
         results = self.graph.requests.result_tables()
         return [
             self._paths.report(self._study.study, "html"),
@@ -266,7 +266,15 @@ class Scope(GraphPart):
             *self._paths.contradiction_files(),
             *(self.graph.contamination.reports() if self.datasets() else []),
             *(path for name in stages() for path in getattr(self.graph, name).targets()),
+            *self.extras(),
         ]
+
+    def extras(self) -> list[str]:
+        """Return the files that the study's `extras:` names; a `PubmillError` if no extra has the name."""
+        known, names = requested_reports(), self._study.extras
+        if faults := [unknown("extra", name, known) for name in names if name not in known]:
+            raise PubmillError("\n".join(f"configuration: extras: {fault}" for fault in faults))
+        return [self._paths.report(self._study.study, known[name]) for name in names]
 
 
 Of = TypeVar("Of", bound=GraphPart)
@@ -338,7 +346,9 @@ class Graph:
         return as_argument(recipe, Path(self.results) / STORED)
 
     def check_files(self) -> None:
-        """Raise a `PubmillError` if the mirror or files of the user's own are missing or wrong."""
+        """Raise a `PubmillError` if the mirror, files of the user's own, or an extra that the study names are
+        missing or wrong."""
+        self.scope.extras()
         self.table_datasets.check_scale()
         self.table_datasets.check_folders()
         self.table_models.check_folders()

@@ -262,29 +262,10 @@ class TableStage(Stage):
     def _paths_of_others(self, table: str) -> list[str]:
         return [path for recipe in self.others(table).values() for path in _all_paths(recipe.records)]
 
-    def floors(self, table: str) -> dict[str, tuple[str, ...]]:
-        """Return the files with the floors of a table's rows, below the results folder: of the rows whose
-        datasets are all scored on test and have train; none if the study does not measure floors."""
-        spec, by_row = self._specs.tables[table], dict[str, tuple[str, ...]]()
-        for row in spec.rows if self._study.floors else ():
-            parts = self.graph.runs.parts(spec.protocol, row.dataset)
-            if self.graph.availability.row(spec, row.dataset) is None and all(
-                self.graph.runs.scored_split(spec.protocol, part) == "test"
-                and "train" in self._specs.datasets[part].splits
-                for part in parts
-            ):
-                by_row[row.name] = tuple(map(RELATIVE.dataset_floors, parts))
-        return by_row
-
-    def floor_files(self, table: str) -> list[str]:
-        """Return the files with the floors of a table's rows."""
-        return sorted({self._paths.at(path) for paths in self.floors(table).values() for path in paths})
-
     def recipe(self, table: str) -> TableRecipe:
         """Return the recipe of a table."""
         made = replace(
             self._recipe(table, is_made=True),
-            floors=self.floors(table),
             copied=self.copied(table),
             differences=self.differences(table),
             others=self.others(table),
@@ -317,7 +298,6 @@ class TableStage(Stage):
             },
             copied={cell: one for cell, one in recipe.copied.items() if cell.partition("/")[2] in kept},
             found=tuple(cell for cell in recipe.found if cell.partition("/")[2] in kept),
-            floors={row: files for row, files in recipe.floors.items() if row in kept},
             equivalence=replace(
                 recipe.equivalence, margins={key: one for key, one in margins.items() if key in shown}
             ),

@@ -191,13 +191,6 @@ class Paths:
 
     # Datasets and runs
 
-    def dataset_floors(self, dataset: str) -> str:
-        return f"{self.floors()}/{dataset}.json"
-
-    def floors(self) -> str:
-        """Return the folder of predictions that need no learning, or seconds of it."""
-        return self.at("floors")
-
     def dataset(self, dataset: str, name: str = "") -> str:
         return _path_in(self.at(f"datasets/{dataset}"), name)
 
@@ -381,8 +374,8 @@ def names_in(below: str) -> Iterator[tuple[str, str]]:
     match PurePosixPath(below).parts:
         case ("tables", _, file) if "-" in file:
             yield "tables", table_of(file)
-        case ("floors" | "sentence-documents", file):
-            yield "datasets", file.removesuffix(".json").removesuffix(".jsonl.gz")
+        case ("sentence-documents", file):
+            yield "datasets", file.removesuffix(".jsonl.gz")
         case ("pages", "datasets", page):
             yield "datasets", page.rpartition(".")[0]
         case ("runs", protocol, "selected", dataset, *_):

@@ -46,7 +46,6 @@ from pubmill.tables.published_values import (
     with_recomputed,
 )
 from pubmill.tables.recorded_runs import CELL, load_runs, refuse_mixtures, without_unlike
-from pubmill.tables.row_floors import row_floors
 from pubmill.tables.verdicts import (
     Cells,
     incomparable,
@@ -104,8 +103,7 @@ def finished_table(recipe: TableRecipe, published: Path, results: Path) -> Table
     if recipe.own:
         values, recipe = with_cells(recipe, values), replace(recipe, left_out={})
     made = build(recipe, values, load_runs(recipe, results), others)
-    notes = (*own_results(recipe, made), *made.notes)
-    return replace(made, floors=row_floors(recipe, results), notes=notes)
+    return replace(made, notes=(*own_results(recipe, made), *made.notes))
 
 
 def aggregated(runs: DataFrame, aggregate: Aggregate) -> DataFrame:

@@ -6,7 +6,7 @@ Scores are fractions (0..1) in records and percentages (0..100) everywhere here,
 import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -23,7 +23,6 @@ from pubmill.recipes.tables import Column, ResultHeading, Row, table_title
 from pubmill.statistics.verdict_models import SeedsNeeded, Shape, Verdict, rule_in_words
 from pubmill.storage.checksums import check_listed
 from pubmill.storage.files import read_json
-from pubmill.tables.row_floors import RowFloors
 
 NO_RECORD = "no record"
 """`SeedScore.failed` of a run whose record does not exist."""
@@ -179,27 +178,16 @@ class Provenance(Shape):
     systems: dict[str, tuple[str, ...]] = {}
 
 
-class Headroom(NamedTuple):
-    """The floors of a row, and the best scores of ours and of the published ones; the latter only at a scale
-    with the paper's data."""
-
-    row: Row
-    floors: RowFloors
-    ours: float | None
-    published: float | None
-
-
 class Table(ResultHeading):
     """A complete table: `cells[column][row]`, with composites and differences under their own names;
     `composites`: the rows of both. `silences`: notes on values that the paper leaves blank or that are not
-    shown here; `seeds_needed`: by row, where known; `floors`: of rows and composites, where measured."""
+    shown here; `seeds_needed`: by row, where known."""
 
     composites: tuple[Row, ...]
     cells: dict[str, dict[str, Cell]]
     silences: tuple[str, ...]
     seeds_needed: dict[str, SeedsNeeded]
     provenance: Provenance
-    floors: dict[str, RowFloors] = field(default_factory=dict)
 
     @property
     def shown_rows(self) -> tuple[Row, ...]:
@@ -243,26 +231,6 @@ class Table(ResultHeading):
         """Return the numbers of the reasons for a cell, a column (`row` is "") or a row (`column` is "")."""
         place = f"{column}/{row}"
         return ", ".join(str(mark) for mark, one in enumerate(self.reasons, 1) if place in one.cells)
-
-    def room(self, row: Row, value: float | None) -> float | None:
-        """Return the share of the room above a row's highest floor that a score takes, if both are known."""
-        return self.floors[row.key].share(value) if row.key in self.floors and value is not None else None
-
-    def published_room(self, row: Row, cell: Cell) -> float | None:
-        """Return the share of the room that a published value takes; None at a scale with other data."""
-        return self.room(row, cell.published.value if cell.published and self.comparable else None)
-
-    @property
-    def headroom(self) -> list[Headroom]:
-        """The rows with floors, and how far their best scores are above these."""
-        headrooms = []
-        for row in (one for one in self.shown_rows if one.key in self.floors):
-            cells = [self.cells[column.key][row.key] for column in self.columns]
-            ours = [cell.value for cell in cells if cell.value is not None]
-            published = [cell.published.value for cell in cells if cell.published] if self.comparable else []
-            best, printed = max(ours, default=None), max(published, default=None)
-            headrooms.append(Headroom(row, self.floors[row.key], best, printed))
-        return headrooms
 
     def _seeds_note(self) -> tuple[str, ...]:
         needs = [(row, self.seeds_needed[row.key]) for row in self.rows if row.key in self.seeds_needed]

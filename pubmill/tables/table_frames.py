@@ -7,9 +7,7 @@
   printed), `published_note`, `difference`; `verdict`, `why`, `margin`, `p`, `minimal_detectable`;
   `seeds_needed` of the row. If cells of the table refer to cells of other tables: `reference` (`copied from`
   or `minus`), `other_table`, `other_column`, `other_row`, `other_value`, `other_verdict`. If runs collapsed:
-  their number (`collapsed`), and the value without them (`without_collapsed`). If the study has
-  floors: `floor` (the highest), `floor_score`, `ceiling`, and the shares of the room between them that our
-  value and the published one take: `share_of_room`, `published_share_of_room`. If a language model is asked:
+  their number (`collapsed`), and the value without them (`without_collapsed`). If a language model is asked:
   `prompt_tokens`, `answer_tokens`, `price` and `currency` of the cell's runs together.
 - Facts: `subject`, `column`, `kind`, `measure` (of counts), `value`, `published`, `published_note`, `equal`
   (1 or 0), `reason`. Booleans are 1 and 0, as in the published values.
@@ -72,15 +70,6 @@ def cell_frame(table: Table) -> DataFrame:
             }
         if table.collapsed:
             line |= {"collapsed": cell.collapsed, "without_collapsed": exact(cell.without_collapsed)}
-        if table.floors:
-            floors = table.floors.get(row.key)
-            line |= {
-                "floor": floors and floors.highest,
-                "floor_score": exact(floors.score) if floors else None,
-                "ceiling": exact(floors.ceiling.score) if floors else None,
-                "share_of_room": exact(table.room(row, cell.value)),
-                "published_share_of_room": exact(table.published_room(row, cell)),
-            }
         if table.asks:
             cost = total(seed.asked for seed in cell.seeds if seed.asked)
             line |= {

@@ -26,11 +26,10 @@ ROOMS: dict[str, str] = {
     "prediction": "examples finetuning formats hardware messages recipes storage",
     "statistics": "metrics recipes",
     "tables": "examples messages metrics recipes specs statistics storage",
-    "baselines": "examples metrics recipes storage tables",
-    "predictions": "baselines convert examples formats hardware messages metrics recipes storage tables",
+    "predictions": "convert examples formats hardware messages metrics recipes storage tables",
     "report": "examples hardware messages metrics recipes specs statistics storage tables",
     "stages": "examples messages metrics optimisers pretraining recipes specs storage",
-    "jobs": "baselines convert corpus examples finetuning hardware metrics prediction predictions pretraining"
+    "jobs": "convert corpus examples finetuning hardware metrics prediction predictions pretraining"
     " recipes report storage tables vocabs",
     "planning": "messages optimisers pretraining recipes specs stages storage",
     "workflow": "hardware messages optimisers planning recipes specs stages storage tables",

@@ -32,11 +32,14 @@ tables and report; the other rooms do not know them (test_imports)."""
 
 
 def remove_extras(folder: Path, names: Iterable[str]) -> None:
-    """Remove extras and their rules from a copy."""
+    """Remove extras and their rules from a copy, and what its studies ask them for."""
     for name in names:
         shutil.rmtree(folder / "pubmill/extras" / name)
         (folder / "rules/extras" / f"{name}.smk").unlink(missing_ok=True)
         shutil.rmtree(folder / "tests/unit/extras" / name, ignore_errors=True)
+        for study in (folder / "studies").glob("*.yaml"):
+            text = study.read_text(encoding="utf-8")
+            study.write_text(re.sub(rf"(?m)^extras: .*\b{name}\b.*\n", "", text), encoding="utf-8")
 
 
 def project_without(root: Path, world: Path, folder: Path, names: Iterable[str]) -> Path:
@@ -45,7 +48,7 @@ def project_without(root: Path, world: Path, folder: Path, names: Iterable[str])
     (folder / "tests/world/mirror").symlink_to(world)
     for name in CODE:
         path, copy = root / name, folder / name
-        if name in ("pubmill", "rules"):
+        if name in ("pubmill", "rules", "studies"):
             shutil.copytree(path, copy, ignore=shutil.ignore_patterns("__pycache__"))
         elif path.is_dir():
             copy.symlink_to(path)

@@ -10,8 +10,8 @@ class ArchiveRecipe(StrictRecipe):
 
     - `configuration`: the study without folders of the machine.
     - `tables`: its tables of results; `published`: these, and those that they refer to.
-    - `files`: tables, comparisons and floors; `records`: the records behind tables -> the examples
-      that they were scored on, or "" if their dataset is not public.
+    - `files`: tables and comparisons; `records`: the records behind tables -> the examples that they were
+      scored on, or "" if their dataset is not public.
     - `found`: records that no job of the study makes; `stale`: records on disk -> why tables do not show
       them.
     - `lacking_datasets`, `lacking_models`: why they were not available; `supplied`: model -> dataset -> seeds

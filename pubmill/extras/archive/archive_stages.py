@@ -34,12 +34,8 @@ class Archive(Stage):
         """Return the ArchiveRecipe of the study."""
         graph, below = self.graph, self._paths.below
         tables, supplied = graph.requests.result_tables(), graph.supplied
-        files = [
-            file
-            for name in tables
-            for of in (self._paths.table_files, self._paths.comparison_files, graph.tables.floor_files)
-            for file in of(name)
-        ]
+        kinds = (self._paths.table_files, self._paths.comparison_files)
+        files = [file for name in tables for of in kinds for file in of(name)]
         if not tables:
             raise PubmillError(f"study {self._study.study} has no tables of results that could be archived")
         own = [graph.tables.recipe(table) for table in tables]

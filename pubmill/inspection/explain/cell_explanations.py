@@ -337,8 +337,7 @@ def _row_of(recipe: TableRecipe, key: str) -> Row:
 
 
 def table_of_cell(recipe: TableRecipe, row: Row, column: Column, published: Path, results: Path) -> Table:
-    """Build the table with only the records that a cell needs, also of another table that it refers to, and
-    without floors, which no cell has."""
+    """Build the table with only the records that a cell needs, also of another table that it refers to."""
     difference = _difference_of(recipe, row)
     of = _row_of(recipe, difference.of) if difference else row
     rows, columns = _rows_behind(recipe, of) or (of.key,), column.sources or (column.key,)
@@ -353,7 +352,7 @@ def table_of_cell(recipe: TableRecipe, row: Row, column: Column, published: Path
     used = {cell.table for cells in (copied, *(one.minus for one in differences)) for cell in cells.values()}
     others = {name: other for name, other in recipe.others.items() if name in used}
     narrow = replace(recipe, records=records, copied=copied, differences=differences, others=others)
-    return finished_table(replace(narrow, floors={}), published, results)
+    return finished_table(narrow, published, results)
 
 
 def _content(file: str) -> Account:

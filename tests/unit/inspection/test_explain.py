@@ -41,7 +41,7 @@ def test_a_cell_has_its_runs_and_what_they_were_run_with(tmp_path: Path) -> None
 
 
 def test_a_run_without_record_is_named_with_the_command_that_makes_it(tmp_path: Path) -> None:
-    made = explainer(tmp_path, floors=True)
+    made = explainer(tmp_path)
     nothing = printed(explain(made, TABLE, "bc2gm", MODEL)).splitlines()[1]
     assert nothing == "no mean: 0 of 2 seeds (no record: seed 1, 2), 84.52 published"
     put_records(tmp_path / "demo", 0.8)

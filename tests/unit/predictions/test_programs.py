@@ -21,7 +21,7 @@ from pubmill.examples.prompts import Wording
 from pubmill.predictions.inputs_without_gold import row_of, write_inputs
 from pubmill.recipes.reading import as_json, as_values
 from pubmill.recipes.submissions import SuppliedRecipe
-from pubmill.storage.files import read_json, read_jsonl_gz, sha256, write_json
+from pubmill.storage.files import read_json, read_jsonl_gz
 from pubmill.tables.published_values import PublishedScore
 from tests.conftest import ROOT
 from tests.unit.predictions import toy_datasets as toy
@@ -112,8 +112,8 @@ def test_a_folder_is_scored_and_written(checkout: Path) -> None:
     assert ignored.startswith(f"pubmill: {mine / 'seed-1/relation.tsv'} is not scored: it is named after no")
     assert ignored.endswith("the nearest: rel@later, rel")
     assert written == f"pubmill: predictions and scores written to {out}"
-    first, its_floor, second, _ = printed.stdout.splitlines()
-    assert its_floor == "  micro_f1 100.00 is by the metric of the tables; no floor fits it (docs/floors.md)"
+    first, main, second, _ = printed.stdout.splitlines()
+    assert main == "  micro_f1 100.00 is by the metric of the tables"
     assert first.startswith("rel test, seed 1, 12 examples, blurb-tsv: micro_f1 100.00, ")
     assert second.startswith("rel test, seed 2, 12 examples, jsonl: micro_f1 93.33, ")
     scores: Any = json.loads((out / "rel/seed-2.scores.json").read_text())
@@ -121,21 +121,11 @@ def test_a_folder_is_scored_and_written(checkout: Path) -> None:
     assert (out / "rel/seed-1.predictions.jsonl.gz").is_file()
 
 
-def test_scores_stand_beside_floors_and_values(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    results = checkout / "results/demo"
-    scores = {"majority": 0.25, "linear": 0.5}
-    floors = {name: {"definition": "", "metrics": {"micro_f1": score}} for name, score in scores.items()}
-    digest = sha256(results / "datasets/rel/test.jsonl.gz")
-    (results / "floors").mkdir(parents=True)
-    measured = {"dataset": "rel", "data_sha256": digest, "floors": floors, "ceilings": {}}
-    write_json(results / "floors/rel.json", measured)
-    (checkout / "mine.jsonl").write_text(toy.jsonl("rel"))
-    _, line = run(checkout, "score", checkout / "mine.jsonl", "--dataset", "rel").stdout.splitlines()
-    assert line == "  micro_f1 100.00 is by the metric of the tables; its floor is 50.00 (linear)"
-    found = toy.score(results, "rel", toy.jsonl("rel"))
+def test_scores_stand_beside_published_values(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = toy.score(checkout / "results/demo", "rel", toy.jsonl("rel"))
     capsys.readouterr()
     values = (("p/table01", 70.0), ("p/table01", 40.5), ("p/table02", 61.0))
-    print_scored(found, 1, None, [PublishedScore(value, table, "m") for table, value in values])
+    print_scored(found, 1, [PublishedScore(value, table, "m") for table, value in values])
     last = capsys.readouterr().out.splitlines()[-1]
     assert last == "  published: 40.50 to 70.00 in p/table01; 61.00 to 61.00 in p/table02"
 

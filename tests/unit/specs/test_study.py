@@ -21,6 +21,7 @@ from pubmill.specs.study import (
     without_demo,
 )
 from pubmill.stages import Graph, checked_graph
+from pubmill.stages.stage import requested_reports
 
 PAPERS = sorted(path.name for path in (Path(__file__).parents[3] / "specs/tables").iterdir())
 
@@ -129,6 +130,18 @@ def test_a_mistake_has_its_file_and_line_and_the_nearest_key(
         check_study(config, root / "specs", [base, mine])
     with pytest.raises(PubmillError, match="^configuration: models: there is no model 'pubmedbert'"):
         check_study(config, root / "specs")
+
+
+def test_a_study_names_what_extras_make_beside_its_report(root: Path) -> None:
+    made = checked_graph(*check_study(STUDY | {"extras": list(words := requested_reports())}, root / "specs"))
+    files = {made.paths.report("mine", ending) for ending in words.values()}
+    assert files <= {*made.scope.everything()}
+    for extras, problem in (
+        (["nothing"], "there is no extra 'nothing'; the nearest: "),
+        ("x", "expected a list"),
+    ):
+        with pytest.raises(PubmillError, match=f"^configuration: extras: {problem}"):
+            checked_graph(*check_study(STUDY | {"extras": extras}, root / "specs"))
 
 
 def test_an_empty_study_is_named(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ import pytest
 from pubmill.specs import Specs
 from pubmill.stages import Graph
 from pubmill.storage.files import write_json
-from pubmill.storage.result_paths import RELATIVE
 from tests.unit.toy_studies import GraphOf, targets
 
 
@@ -141,15 +140,3 @@ def test_records_on_disk_that_no_current_recipe_makes_are_not_shown(full: Graph,
     missing = tables.recipe("gu2020/table06").missing
     reason = "not run in this study; its records on disk are by other recipes or stage versions than"
     assert missing["pubmedbert-base/jnlpba"] == f"{reason} the present ones"
-
-
-def test_floors_are_of_rows_whose_datasets_have_train_and_are_scored_on_test(
-    full_specs: Specs, graph_of: GraphOf
-) -> None:
-    tables = ("gu2020/table06", "lewis2020/table03", "alrowili2021/table02")
-    untrained = full_specs.datasets["jnlpba"].model_copy(update={"splits": ("test",)})
-    specs = full_specs.model_copy(update={"datasets": full_specs.datasets | {"jnlpba": untrained}})
-    blurb, folds, squad = map(graph_of(specs, tables=tables, floors=True).tables.floors, tables)
-    assert blurb["bc2gm"] == (RELATIVE.dataset_floors("bc2gm"),) and len(folds["gad"]) == 9
-    assert not {"jnlpba", "bioasq-yesno"} & blurb.keys() and "squad-v2" not in squad != {}
-    assert graph_of(specs, tables=tables).tables.floors(tables[0]) == {}

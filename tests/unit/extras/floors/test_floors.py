@@ -3,12 +3,10 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from pubmill.baselines.floors import FLOORS, ceiling_of, floors_of, measure_floors, prediction_row
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import (
     Entity,
@@ -18,14 +16,17 @@ from pubmill.examples.kinds import (
     TokensExample,
     write_examples,
 )
-from pubmill.recipes.datasets import FloorsRecipe
-from pubmill.specs import Specs
-from pubmill.stages.dataset_jobs import Floors
+from pubmill.extras.floors.floor_predictions import (
+    FLOORS,
+    ceiling_of,
+    floors_of,
+    measure_floors,
+    prediction_row,
+)
+from pubmill.extras.floors.floors_recipes import CeilingScore, FloorsRecipe
 from pubmill.storage.files import read_json, read_jsonl_gz
-from pubmill.tables.row_floors import CeilingScore
 from tests.unit.programs import run_program
 from tests.unit.toy_examples import examples
-from tests.unit.toy_studies import GraphOf
 
 
 def sentence(words: str, tags: str = "") -> TokensExample:
@@ -159,11 +160,10 @@ def test_the_program_writes_scores_and_predictions(tmp_path: Path) -> None:
     for split, number in (("train", 30), ("dev", 3), ("test", 12)):
         write_examples(tmp_path / f"pubmedqa/{split}.jsonl.gz", questions(number))
     words = ["--recipe", json.dumps(vars(recipe())), "--examples", tmp_path / "pubmedqa"]
-    words += ["--predictions", tmp_path / "floors/pubmedqa", "--output", tmp_path / "floors/pubmedqa.json"]
-    run_program("floors", *words)
+    run_program("floors", *words, "--output", tmp_path / "floors/pubmedqa.json")
     found = read_json(tmp_path / "floors/pubmedqa.json")
-    assert found["floors"]["majority"]["metrics"]["accuracy"] == pytest.approx(8 / 12)
-    assert found["floors"]["linear"]["metrics"]["accuracy"] == 1.0
+    assert found["floors"]["majority"]["accuracy"] == pytest.approx(8 / 12)
+    assert found["floors"]["linear"]["accuracy"] == 1.0
     assert found["ceilings"]["accuracy"]["score"] == 78.0
     rows = list(read_jsonl_gz(tmp_path / "floors/pubmedqa/linear.predictions.jsonl.gz"))
     assert [row["label"] for row in rows] == [one.label for one in questions(12)]
@@ -173,14 +173,3 @@ def test_a_dataset_without_test_is_refused(tmp_path: Path) -> None:
     write_examples(tmp_path / "train.jsonl.gz", questions(3))
     with pytest.raises(PubmillError, match="pubmedqa needs examples in train and test"):
         measure_floors(recipe(), {"train": tmp_path / "train.jsonl.gz"}, tmp_path)
-
-
-def test_floors_belong_to_rows_with_train_and_test(graph_of: GraphOf, demo_specs: Specs) -> None:
-    table = "gu2020/table06"
-    assert graph_of(demo_specs, tables=(table,)).tables.recipe(table).floors == {}
-    graph = graph_of(demo_specs, tables=(table,), floors=True, datasets=("bc5-chem", "hoc@blurb"))
-    expected = {name: (f"floors/{name}.json",) for name in ("bc5-chem", "hoc@blurb")}
-    assert graph.tables.recipe(table).floors == expected
-    assert graph.tables.floor_files(table) == [graph.paths.dataset_floors(name) for name in sorted(expected)]
-    recipe = graph.stage(Floors).recipe_of(SimpleNamespace(dataset="hoc@blurb"))
-    assert (recipe.name, recipe.kind, recipe.task) == ("hoc@blurb", "multilabel", "classification")

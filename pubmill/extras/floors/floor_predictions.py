@@ -5,10 +5,9 @@ Only the part of a score above the floor can be due to a language model.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -25,41 +24,34 @@ from pubmill.examples.kinds import (
     RegressionExample,
     SequenceExample,
     SpanExample,
-    Split,
     TokensExample,
     read_examples,
 )
 from pubmill.examples.tagging import OUTSIDE, Mention, to_labels, to_mentions
+from pubmill.extras.floors.floors_recipes import CeilingScore, DatasetFloors, FloorsRecipe
 from pubmill.metrics import SCORERS
 from pubmill.metrics.classes import score_correlation
-from pubmill.recipes.datasets import FloorsRecipe
-from pubmill.storage.files import sha256, write_jsonl_gz
+from pubmill.storage.files import write_jsonl_gz
 from pubmill.storage.result_paths import PREDICTIONS
-from pubmill.tables.row_floors import CeilingScore, DatasetFloors, FloorScores
 
-Predict = Callable[[Sequence[Any], Sequence[Any]], list[Any]]
-"""Function `(known, test)` from labelled examples and examples to predict to predictions, in the form of
-`pubmill.metrics.records.read_predictions`."""
 Name = tuple[str, ...]
 """The words of a mention, in lower case."""
 STRENGTH = 10.0
 """Inverse strength of the regularisation, the same for all datasets."""
 ARGUMENT = "argumentdummy"
-SUBMITTED = 5
-"""Answers to a question."""
+SUBMITTED = 5  # answers to a question
 
 
-@dataclass(frozen=True, slots=True)
-class Floor:
-    """A way to predict without a model, for examples of a kind, restricted to `tasks` if given. `splits`:
-    those whose labels it reads."""
+class Floor(NamedTuple):
+    """A way to predict without a model, for examples of a kind, restricted to `tasks` if given. `predict`:
+    from labelled examples and examples to predict to predictions, in the form of
+    `pubmill.metrics.records.read_predictions`; `splits`: those whose labels it reads."""
 
     name: str
     kind: str
-    definition: str
-    predict: Predict
-    tasks: tuple[str, ...] | None = None
-    splits: tuple[Split, ...] = ("train",)
+    predict: Callable[[Sequence[Any], Sequence[Any]], list[Any]]
+    tasks: tuple[str, ...] = ()
+    splits: tuple[str, ...] = ("train",)
 
 
 def _commonest(counts: Counter[str]) -> str:
@@ -164,9 +156,7 @@ def _whole_text(example: SequenceExample) -> str:
     return text if example.text_pair is None else f"{text}\n{example.text_pair}"
 
 
-def regression_of_label_sets(
-    known: Sequence[MultilabelExample], test: Sequence[MultilabelExample]
-) -> list[list[str]]:
+def by_regressions(known: Sequence[MultilabelExample], test: Sequence[MultilabelExample]) -> list[list[str]]:
     """Predict each label of documents by its own regression."""
     labels = sorted({label for one in known for label in one.labels})
     if not labels:
@@ -198,29 +188,21 @@ def regression_on_pairs(known: Sequence[RegressionExample], test: Sequence[Regre
     return list(map(float, model.predict(features(test))))
 
 
-REGRESSION = "logistic regression on TF-IDF of words and pairs of words"
 FLOORS = (
-    Floor("majority", "sequence", "the commonest label", majority),
-    Floor("majority", "multilabel", "the labels that more than half of the documents have", common_labels),
-    Floor("majority", "span", "the commonest answers", common_answers),
-    Floor(
-        "dictionary", "tokens",
-        "names of train and dev that are mentions in at least half of their places, ignoring case; the "
-        "longest from left to right", by_dictionary, ("ner", "de-identification"), ("train", "dev"),
-    ),
-    Floor("dictionary", "tokens", "the commonest label of each word", by_word, ("pico",), ("train", "dev")),
-    Floor("linear", "sequence", f"{REGRESSION}, with a dummy for each argument", regression),
-    Floor("linear", "multilabel", f"{REGRESSION}, for each label", regression_of_label_sets),
-    Floor(
-        "linear", "regression", "least squares on the cosine of the TF-IDF of both texts and the share of "
-        "the words that both have", regression_on_pairs,
-    ),
-)  # fmt: skip
+    Floor("majority", "sequence", majority),
+    Floor("majority", "multilabel", common_labels),
+    Floor("majority", "span", common_answers),
+    Floor("dictionary", "tokens", by_dictionary, ("ner", "de-identification"), ("train", "dev")),
+    Floor("dictionary", "tokens", by_word, ("pico",), ("train", "dev")),
+    Floor("linear", "sequence", regression),
+    Floor("linear", "multilabel", by_regressions),
+    Floor("linear", "regression", regression_on_pairs),
+)
 
 
 def floors_of(kind: str, task: str) -> list[Floor]:
     """Return the floors that fit a dataset."""
-    return [one for one in FLOORS if one.kind == kind and (one.tasks is None or task in one.tasks)]
+    return [one for one in FLOORS if one.kind == kind and (not one.tasks or task in one.tasks)]
 
 
 AGREEMENT: Mapping[tuple[str, str], CeilingScore] = {
@@ -230,33 +212,22 @@ AGREEMENT: Mapping[tuple[str, str], CeilingScore] = {
 as kappa, are no ceiling of a score."""
 
 
-def measure_floors(
-    recipe: FloorsRecipe, files: Mapping[str, Path], output: Path | None = None
-) -> DatasetFloors:
-    """Predict test by each floor that fits the dataset; write the predictions into the folder `output`, if
-    any, and return all scores. `files`: split -> file of its examples. The same examples give the same
-    bytes."""
+def measure_floors(recipe: FloorsRecipe, files: Mapping[str, Path], output: Path) -> DatasetFloors:
+    """Predict test by each floor that fits the dataset, write the predictions into the folder `output`, and
+    return all scores. `files`: split -> file of its examples. The same examples give the same bytes."""
     kind = KINDS[recipe.kind]
     examples = {name: list(read_examples(path, kind)) for name, path in files.items()}
     if not examples.get("test") or not examples.get("train"):
         raise PubmillError(f"{recipe.name} needs examples in train and test; convert it again")
-    floors: dict[str, FloorScores] = {}
     test: Sequence[Example] = examples["test"]
+    scores: dict[str, dict[str, float]] = {}
     for floor in floors_of(recipe.kind, recipe.task):
         known = [example for split in floor.splits for example in examples.get(split, [])]
         predicted = floor.predict(known, test)
-        metrics = SCORERS[recipe.kind](test, predicted, recipe.negative).metrics
-        floors[floor.name] = FloorScores(definition=floor.definition, metrics=metrics)
-        if output is None:
-            continue
-        rows = [prediction_row(*both) for both in zip(test, predicted, strict=True)]
+        scores[floor.name] = SCORERS[recipe.kind](test, predicted, recipe.negative).metrics
+        rows = map(prediction_row, test, predicted)
         write_jsonl_gz(output / f"{floor.name}{PREDICTIONS}", rows, private=recipe.access != "public")
-    return DatasetFloors(
-        dataset=recipe.name,
-        data_sha256=sha256(files["test"]),
-        floors=floors,
-        ceilings={recipe.metric: ceiling_of(recipe, examples["test"])},
-    )
+    return DatasetFloors(floors=scores, ceilings={recipe.metric: ceiling_of(recipe, test)})
 
 
 def prediction_row(example: Example, prediction: Any) -> dict[str, object]:
@@ -276,8 +247,7 @@ def ceiling_of(recipe: FloorsRecipe, test: Sequence[Example]) -> CeilingScore:
     agreement = annotators_correlation(ratings) if recipe.metric == "pearson" and ratings else None
     if agreement is None:
         return CeilingScore()
-    source = "the mean correlation of an annotator with the mean of the others"
-    return CeilingScore(score=100 * agreement, source=source)
+    return CeilingScore(score=100 * agreement, source="correlation of an annotator with the others' mean")
 
 
 def annotators_correlation(ratings: Sequence[Sequence[float]]) -> float | None:
@@ -285,9 +255,8 @@ def annotators_correlation(ratings: Sequence[Sequence[float]]) -> float | None:
     if it is not defined for one, or if the numbers of scores differ."""
     if len(set(map(len, ratings))) != 1 or len(ratings[0]) < 2:
         return None
-    correlations = []
-    for annotator in range(len(ratings[0])):
-        own = [scores[annotator] for scores in ratings]
-        others = [fmean([*scores[:annotator], *scores[annotator + 1 :]]) for scores in ratings]
-        correlations.append(score_correlation(others, own).metrics.get("pearson"))
-    return None if None in correlations else fmean(one for one in correlations if one is not None)
+    scores = np.array(ratings)
+    others = [np.delete(scores, one, axis=1).mean(axis=1) for one in range(len(ratings[0]))]
+    both = zip(others, scores.T, strict=True)
+    found = [score_correlation(other.tolist(), own.tolist()).metrics for other, own in both]
+    return fmean(one["pearson"] for one in found) if all("pearson" in one for one in found) else None

@@ -1,1 +1,0 @@
-"""Baselines: predictions that need no model, or a second of learning."""
