@@ -79,13 +79,14 @@ def example() -> str:
     """Return a report of a few tables that says that it is an example."""
     with tempfile.TemporaryDirectory() as folder:
         report = write(Path(folder), EXAMPLE_TABLES, _varied)
+    datasets = dict.fromkeys(row.dataset for name in EXAMPLE_TABLES for row in recipe(name).rows)
     label: dict[str, Any] = {
         "study": "example",
         "title": "Example of a report",
         "scale_title": "An example: every value called ours is made up, and the files beside it do not exist",
         "comparable": False,
         "statements": (),
-        "datasets": tuple(dict.fromkeys(row.dataset for name in EXAMPLE_TABLES for row in recipe(name).rows)),
+        "datasets": tuple(map(full_tables.graph().datasets.page, datasets)),
     }
     unlike: dict[str, Any] = {"comparable": False, "scale_title": "an example with made-up numbers"}
     tables = {name: replace(table, **unlike) for name, table in report.tables.items()}

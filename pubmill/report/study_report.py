@@ -23,7 +23,7 @@ from pubmill.recipes.report import Reference, ReportRecipe
 from pubmill.recipes.tables import printed_name
 from pubmill.report import figures, table_views
 from pubmill.report.contradictions import Contradictions
-from pubmill.report.dataset_pages import Page
+from pubmill.report.dataset_pages import Page, make_page
 from pubmill.report.figures import Chart
 from pubmill.report.rendering import count, environment, page_script, quantity, script_digest
 from pubmill.report.run_trainings import Trainings, read_trainings
@@ -216,15 +216,6 @@ class Report:
         return days_in_words(days) if days else ""
 
     @property
-    def embeds_pages(self) -> bool:
-        """Whether the report contains the datasets' pages; at full scale they are only separate files."""
-        return not self.recipe.comparable
-
-    def page_link(self, dataset: str) -> str:
-        """Return the address of a dataset's page."""
-        return f"#page-{dataset}" if self.embeds_pages else f"../{RELATIVE.page(dataset, 'html')}"
-
-    @property
     def references(self) -> list[Reference]:
         """How to cite the papers of all tables: as the protocol says, else by the first table's source."""
         cited: dict[str, Reference] = {}
@@ -341,7 +332,7 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
         vocabs={
             name: _read_object(results / RELATIVE.vocab(name, DIAGNOSIS), PIECES) for name in recipe.vocabs
         },
-        datasets={name: read_as(Page, results / RELATIVE.page(name, "json")) for name in recipe.datasets},
+        datasets={one.name: make_page(one, results) for one in recipe.datasets},
         contradictions=contradictions,
         sections=shown_sections(recipe, results),
         sources=read_sources(results, recipe.sources),

@@ -15,7 +15,7 @@ from pubmill.specs.study import DEMO, Study
 from pubmill.specs.table_specs import ColumnSpec
 from pubmill.stages.availability import Availability, Digests, UserFolders
 from pubmill.stages.corpus_jobs import ContaminationStage, Corpora, SelectDocuments
-from pubmill.stages.dataset_jobs import DatasetPageStage, Datasets
+from pubmill.stages.dataset_jobs import Datasets
 from pubmill.stages.fact_table_jobs import FactTableStage
 from pubmill.stages.gpus import NO_GPUS, Gpus
 from pubmill.stages.model_jobs import Models
@@ -262,7 +262,6 @@ class Scope(GraphPart):
             self._paths.report(self._study.study, "html"),
             *(path for table in self._study.tables for path in self._paths.table_files(table)),
             *(path for table in results for path in self._paths.comparison_files(table)),
-            *(path for dataset in self.datasets() for path in self._paths.page_files(dataset)),
             *self._paths.contradiction_files(),
             *(self.graph.contamination.reports() if self.datasets() else []),
             *(path for name in stages() for path in getattr(self.graph, name).targets()),
@@ -313,7 +312,6 @@ class Graph:
     scope = part(Scope)
     fact_tables = part(FactTableStage)
     contamination = part(ContaminationStage)
-    pages = part(DatasetPageStage)
     contradictions = part(ContradictionsStage)
     report = part(ReportStage)
 

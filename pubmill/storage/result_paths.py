@@ -274,12 +274,6 @@ class Paths:
     def comparison_files(self, table: str) -> list[str]:
         return [self.comparisons(table, form) for form in COMPARISON_FORMATS]
 
-    def page(self, dataset: str, form: str = "") -> str:
-        return _with_suffix(self.at(f"pages/datasets/{dataset}"), form)
-
-    def page_files(self, dataset: str) -> list[str]:
-        return [self.page(dataset, form) for form in PAGE_FORMATS]
-
     def contradictions(self, form: str = "") -> str:
         return _with_suffix(self.at("pages/contradictions"), form)
 
@@ -383,8 +377,6 @@ def names_in(below: str) -> Iterator[tuple[str, str]]:
             yield "tables", table_of(file)
         case ("floors" | "sentence-documents", file):
             yield "datasets", file.removesuffix(".json").removesuffix(".jsonl.gz")
-        case ("pages", "datasets", page):
-            yield "datasets", page.rpartition(".")[0]
         case ("runs", protocol, "selected", dataset, *_):
             yield from (("protocols", protocol), ("datasets", dataset))
         case ("runs", protocol, model, dataset, *_):

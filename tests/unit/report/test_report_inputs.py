@@ -31,15 +31,15 @@ def targets(results: Path) -> Graph:
 def put(results: Path, file: str) -> None:
     """Something in the form that the file has."""
     path, parts = results / file, Path(file).parts
-    dataset, datasets = Path(file).stem, loaded(ROOT / "specs", "demo").datasets
+    datasets = loaded(ROOT / "specs", "demo").datasets
     if parts[0] == "runs" and parts[-2] == "final":
         seed = int(path.stem.removeprefix("seed-"))
         path.parent.mkdir(parents=True, exist_ok=True)
         write_record(path, made_up.record(parts[2], parts[3], seed, 0.8))
-    elif parts[:2] == ("pages", "datasets"):
-        reports_made_up.put_page(results, dataset, datasets[dataset].kind)
     elif parts[-1] == "card.json":
-        cards_made_up.write(results, cards_made_up.card(parts[1], datasets[parts[1]].kind))
+        data = datasets[parts[1]]
+        sources = {role: {"file": "f", "bytes": 5, "sha256": "5" * 64} for role in data.sources}
+        cards_made_up.write(results, cards_made_up.card(data.name, data.kind, sources=sources))
     elif parts[0] == "pretraining":
         reports_made_up.put_checkpoint(path.parent, int(parts[2].removeprefix("step-")))
     elif parts[-1] == "gu2020-table03.json":

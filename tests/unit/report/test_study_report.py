@@ -33,7 +33,7 @@ def test_the_page_is_self_contained_accessible_and_deterministic(results: Path) 
     ids = page.xpath("//@id")
     assert len(ids) == len(set(ids))
     assert {link[1:] for link in page.xpath("//main//a/@href | //nav//a/@href") if link[0] == "#"} <= set(ids)
-    # what leads elsewhere: files beside the report, a page of a dataset, the paper
+    # what leads elsewhere: files beside the report, what a dataset's page names, the paper
     elsewhere = page.xpath("//a[not(starts-with(@href, '#'))]/@href")
     assert [link for link in elsewhere if not link.startswith("../tables/small/gu2020-table06.")] == [
         "https://example.org/apply",

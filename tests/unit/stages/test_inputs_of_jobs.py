@@ -13,11 +13,8 @@ from pubmill.storage.result_paths import RELATIVE, RunKey
 from tests.unit.toy_studies import GraphOf
 
 
-def test_a_page_has_the_records_of_its_files_and_names_the_other_variants(full_graph: Graph) -> None:
-    inputs = full_graph.datasets.inputs("bc2gm").values()
-    records = map(full_graph.paths.source_record, inputs)
-    assert full_graph.pages.inputs("bc2gm") == [full_graph.paths.card("bc2gm"), *records]
-    variants = full_graph.pages.recipe("chemprot@blue").variants
+def test_a_page_names_the_other_variants(full_graph: Graph) -> None:
+    variants = full_graph.datasets.page("chemprot@blue").variants
     assert "chemprot@blurb" in variants and "chemprot@blue" not in variants
 
 
@@ -43,7 +40,7 @@ def test_the_audit_and_reports_read_every_table_of_the_study(demo_specs: Specs, 
     for path in (
         "tables/x/gu2020-table06.json", "tables/x/gu2020-table05.json",
         "tables/x/gu2020-table06.comparisons.json",
-        "pages/contradictions.json", RELATIVE.page("bc2gm", "json"),
+        "pages/contradictions.json", RELATIVE.card("bc2gm"),
         "corpora/pubmed-abstracts/stats.json", "vocabs/pubmed-uncased/diagnosis.json",
         "vocabs/pubmed-uncased/on/bc2gm.json",
     ):  # fmt: skip

@@ -71,7 +71,6 @@ def test_paths_name_their_specs(one: str, two: str, three: str, four: str, numbe
         RELATIVE.checkpoint(one, number, "state.json"): [("pretraining", one)],
         RELATIVE.model(one, "config.json"): [("models", one)],
         RELATIVE.card(one): [("datasets", one)],
-        RELATIVE.page(one, "html"): [("datasets", one)],
         RELATIVE.sentence_documents(one): [("datasets", one)],
         RELATIVE.dataset_floors(one): [("datasets", one)],
         Paths(study="a").table("b-c/table06", "html"): [("tables", "b-c/table06")],
