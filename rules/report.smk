@@ -1,25 +1,4 @@
-"""Contradictions of the published values, and the report of a study."""
-
-
-rule contradictions:
-    input:
-        [published_values(table, ROOT / "specs") for table in SPECS.tables],
-    output:
-        graph.paths.contradiction_files(),
-    log:
-        graph.paths.log(graph.paths.contradictions()),
-    conda:
-        "../envs/data.yaml"
-    resources:
-        **graph.contradictions.resources,
-    params:
-        **graph.contradictions.params,
-        recipe=lambda w: graph.argument(graph.contradictions.recipe()),
-    message:
-        graph.contradictions.label
-    shell:
-        "python -m pubmill.job contradictions --recipe {params.recipe:q} --specs {params.places.specs:q}"
-        " --output {params.places.results:q}/pages/contradictions > {log:q} 2>&1"
+"""The report of a study."""
 
 
 rule report:

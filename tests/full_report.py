@@ -22,7 +22,6 @@ from pydantic_core import to_jsonable_python
 from pubmill.recipes.finetuning import FinetuningRecipe
 from pubmill.recipes.reading import build
 from pubmill.recipes.report import ReportRecipe
-from pubmill.report.contradictions import Contradictions
 from pubmill.report.rendering import to_json
 from pubmill.report.study_report import Report, read_report, render
 from pubmill.storage.result_paths import RELATIVE, Paths, RunKey, run_of
@@ -56,7 +55,6 @@ def write(folder: Path, names: Sequence[str] = (), story: Callable[[str], Story]
         _put(folder / paths.table(name, "json"), to_json(made))
         put_trainings(folder, found)
         _put(folder / paths.comparisons(name, "json"), to_json(made_up.compared(made)))
-    _put(folder / RELATIVE.contradictions("json"), to_json(Contradictions(found=())))
     return read(folder, names)
 
 

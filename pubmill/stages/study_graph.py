@@ -22,7 +22,7 @@ from pubmill.stages.model_jobs import Models
 from pubmill.stages.pipelines import Pipelines
 from pubmill.stages.pretrainings import Pretrainings
 from pubmill.stages.record_status import Records
-from pubmill.stages.report_jobs import ContradictionsStage, ReportStage
+from pubmill.stages.report_jobs import ReportStage
 from pubmill.stages.run_stages import Runs
 from pubmill.stages.source_jobs import Sources
 from pubmill.stages.stage import GraphPart, Places, Stage, cached, stages
@@ -255,14 +255,13 @@ class Scope(GraphPart):
         return sorted({self._specs.pretraining[recipe].corpus for recipe in self.last_steps()})
 
     def everything(self) -> list[str]:
-        """Return the files that a study makes by default: tables, comparisons, pages, its report, and of
-        stages of extras those that `targets` return."""
+        """Return the files that a study makes by default: tables, comparisons, its report, and of stages of
+        extras those that `targets` return."""
         results = self.graph.requests.result_tables()
         return [
             self._paths.report(self._study.study, "html"),
             *(path for table in self._study.tables for path in self._paths.table_files(table)),
             *(path for table in results for path in self._paths.comparison_files(table)),
-            *self._paths.contradiction_files(),
             *(self.graph.contamination.reports() if self.datasets() else []),
             *(path for name in stages() for path in getattr(self.graph, name).targets()),
         ]
@@ -312,7 +311,6 @@ class Graph:
     scope = part(Scope)
     fact_tables = part(FactTableStage)
     contamination = part(ContaminationStage)
-    contradictions = part(ContradictionsStage)
     report = part(ReportStage)
 
     def stage(self, kind: type[Some]) -> Some:

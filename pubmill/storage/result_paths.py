@@ -38,7 +38,6 @@ MODEL_FILES = (CONFIG, WEIGHTS, *TOKENIZER_FILES, "README.md")
 DATASET_FILES = ("train.jsonl.gz", "dev.jsonl.gz", "test.jsonl.gz", CARD)
 TABLE_FORMATS = ("json", "csv", "md", "tex", "html")
 COMPARISON_FORMATS = ("json", "md", "html")
-PAGE_FORMATS = ("json", "html")
 
 _ENDING = re.compile(r"(\.xml|\.tar|\.jsonl|\.txt|\.csv)?(\.gz)?$")
 
@@ -273,12 +272,6 @@ class Paths:
 
     def comparison_files(self, table: str) -> list[str]:
         return [self.comparisons(table, form) for form in COMPARISON_FORMATS]
-
-    def contradictions(self, form: str = "") -> str:
-        return _with_suffix(self.at("pages/contradictions"), form)
-
-    def contradiction_files(self) -> list[str]:
-        return [self.contradictions(form) for form in PAGE_FORMATS]
 
     def report(self, study: str, form: str = "") -> str:
         return _with_suffix(self.at(f"reports/{study}"), form)

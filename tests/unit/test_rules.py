@@ -58,6 +58,6 @@ def test_folders_in_shell_commands_are_those_of_paths(root: Path) -> None:
     known = {
         RELATIVE.dataset("{dataset}"), RELATIVE.vocab("{vocab}"), RELATIVE.tokens("{corpus}", "{vocab}"),
         RELATIVE.checkpoint("{recipe}", "{step}"), RELATIVE.model("{model}"),
-        RELATIVE.contradictions(), RELATIVE.dataset("").rstrip("/"),
+        RELATIVE.dataset("").rstrip("/"),
     }  # fmt: skip
     assert {re.sub(r"\{wildcards\.(\w+):q\}", r"{\1}", folder) for folder in folders} == known

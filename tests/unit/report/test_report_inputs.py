@@ -55,7 +55,6 @@ def _content(results: Path, file: str) -> object:
     return {
         "gu2020-table06.json": to_json(table),
         "gu2020-table06.comparisons.json": to_json(made_up.compared(table)),
-        "contradictions.json": {"found": []},
         "stats.json": reports_made_up.STATISTICS,
         "diagnosis.json": reports_made_up.DIAGNOSIS,
     }.get(Path(file).name, FIT)
@@ -78,12 +77,6 @@ def test_the_inputs_are_what_is_read(tmp_path: Path) -> None:
         with pytest.raises(PubmillError, match=re.escape(Path(file).name)):
             read_report(made.report.recipe(), results)
         (tmp_path / "away").rename(results / file)
-
-
-def test_a_study_of_facts_alone_waits_for_no_contradictions(tmp_path: Path) -> None:
-    made = checked_graph(*study_of(ROOT, tables=("gu2020/table03",), results=str(tmp_path)))
-    assert not any("contradictions" in path for path in made.report.inputs())
-    assert set(made.paths.contradiction_files()) < set(made.scope.everything())
 
 
 def test_a_scale_with_other_data_leads_to_the_example(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

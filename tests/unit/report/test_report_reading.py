@@ -40,7 +40,6 @@ def test_a_study_without_pretraining_or_records_has_a_page(tmp_path: Path) -> No
         ("corpora/abstracts/stats.json", "{}", "lacks parsed, documents"),
         ("datasets/bc2gm/card.json", "{", "card.json:1"),
         ("datasets/bc2gm/card.json", "{}", "card.json is not a Card"),
-        ("pages/contradictions.json", "{}", "contradictions.json is not a Contradictions"),
         ("pretraining/base/step-4/log.jsonl", '{"step": 1}\n', "log.jsonl:1: expected step, tokens and loss"),
         ("pretraining/base/step-4/log.jsonl", "", "log.jsonl is empty or absent"),
         ("tables/small/gu2020-table06.json", "{}", "table06.json is not a Table"),

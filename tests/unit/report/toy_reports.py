@@ -8,7 +8,6 @@ from typing import Any
 
 from pubmill.recipes.reading import build
 from pubmill.recipes.report import ReportRecipe
-from pubmill.report.contradictions import Contradiction, Contradictions, Printed
 from pubmill.report.rendering import to_json
 from pubmill.storage.result_paths import RELATIVE
 from pubmill.tables.cells import Table
@@ -51,26 +50,9 @@ def put(path: Path, value: Any) -> None:
 
 
 def put_table(results: Path, table: Table) -> None:
-    """The table, its models compared, and two contradictions, of which one is about it."""
+    """The table, and its models compared."""
     put(results / "tables/small/gu2020-table06.json", to_json(table))
     put(results / "tables/small/gu2020-table06.comparisons.json", to_json(made_up.compared(table)))
-    found = tuple(contradiction(name) for name in ("gu2020/table06", "shin2020/table01"))
-    put(results / "pages/contradictions.json", to_json(Contradictions(found=found)))
-
-
-def contradiction(table: str) -> Contradiction:
-    """A value of the table against another's."""
-    paper, _, name = table.partition("/")
-    other = {"table": "lewis2020/table02", "paper": "lewis2020", "number": 2, "protocol": "lewis2020"}
-    own = {"table": table, "paper": paper, "number": int(name[-2:]), "protocol": "p"}
-    values = tuple(
-        Printed.model_validate(
-            {**place, "aggregate": "mean", "dataset": "bc2gm", "metric": "entity_f1", "value": float(value),
-             "printed": value, "note": ""}
-        )
-        for place, value in ((own, "84.5"), (other, "85.6"))
-    )  # fmt: skip
-    return Contradiction(model=f"Model of {paper}", dataset="bc2gm", values=values, reasons=(HOSTILE,))
 
 
 def put_page(results: Path, dataset: str, kind: str, **changes: Any) -> None:
