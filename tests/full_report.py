@@ -77,7 +77,8 @@ def example() -> str:
     """Return a report of a few tables that says that it is an example."""
     with tempfile.TemporaryDirectory() as folder:
         report = write(Path(folder), EXAMPLE_TABLES, _varied)
-    datasets = dict.fromkeys(row.dataset for name in EXAMPLE_TABLES for row in recipe(name).rows)
+    rows = [row for name in EXAMPLE_TABLES for row in recipe(name).rows]
+    datasets = dict.fromkeys(row.dataset for row in rows if row.dataset)
     label: dict[str, Any] = {
         "study": "example",
         "title": "Example of a report",

@@ -76,7 +76,7 @@ class ReportRecipe(StudyResults):
     """The input of the job that builds a report.
 
     - `checkpoints`: model -> recipe and step of its weights.
-    - `fits`: model -> dataset -> diagnosis of the model's vocabulary on it.
+    - `fits`: model -> diagnosis of its vocabulary on datasets.
     - `sections`: stages of extras whose sections it has.
     - `sources`: .source.json records of the study's raw files.
     - `references`: paper -> how to cite it, if a protocol says so.
@@ -89,7 +89,7 @@ class ReportRecipe(StudyResults):
     fact_tables: tuple[str, ...]
     models: tuple[str, ...]
     checkpoints: dict[str, tuple[str, int]]
-    fits: dict[str, dict[str, str]]
+    fits: dict[str, str]
     datasets: tuple[PageRecipe, ...]
     sources: tuple[str, ...]
     rules: dict[str, tuple[str, ...]] = field(default_factory=dict)

@@ -332,9 +332,8 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
 def _charts(tables: Mapping[str, Table], recipe: ReportRecipe, results: Path) -> dict[str, list[Chart]]:
     """Return the charts of all tables, by type; each is labelled with its table."""
     rates: dict[str, dict[str, float]] = {}
-    for model, paths in recipe.fits.items():
-        for dataset, path in paths.items():
-            splits = _read_object(results / path, ["splits"])["splits"]
+    for model, path in recipe.fits.items():
+        for dataset, splits in _read_object(results / path, ["datasets"])["datasets"].items():
             words = splits.get("test", splits.get("dev", {})).get("entity_words", {})
             if words.get("subwords_per_word") is not None:  # pieces per word in mentions
                 rates.setdefault(model, {})[dataset] = float(words["subwords_per_word"])

@@ -103,16 +103,11 @@ class ReportStage(Stage):
         weights = {model: self.graph.models.weights(model) for model in self.graph.scope.models()}
         return {m: (w.recipe, w.step) for m, w in weights.items() if isinstance(w, PretrainedWeights)}
 
-    def fits(self) -> dict[str, dict[str, str]]:
-        """Return diagnoses of the models' vocabularies on datasets of words: model -> dataset -> file."""
-        specs, scope = self._specs.datasets, self.graph.scope
-        datasets = [name for name in scope.datasets() if specs[name].kind == "tokens"]
-        vocabs = {model: self.graph.vocabularies.of_model(model) for model in scope.models()}
-        return {
-            model: {dataset: RELATIVE.fit(vocab, dataset) for dataset in datasets}
-            for model, vocab in vocabs.items()
-            if vocab
-        }
+    def fits(self) -> dict[str, str]:
+        """Return the diagnosis of each model's vocabulary on datasets, if there are datasets of words."""
+        vocabs = {model: self.graph.vocabularies.of_model(model) for model in self.graph.scope.models()}
+        known = vocabs.items() if self.graph.vocabularies.diagnosed_on() else ()
+        return {model: self._paths.below(self._paths.fit(vocab)) for model, vocab in known if vocab}
 
     def source_records(self) -> list[str]:
         """Return the records of origin (.source.json) of the study's raw files, below the results folder."""
@@ -147,7 +142,7 @@ class ReportStage(Stage):
             *(self._own.table(table, "json") for table in self.graph.requests.fact_tables()),
             *(self._own.comparisons(table, "json") for table in results.tables),
             *map(RELATIVE.card, scope.datasets()),
-            *sorted({path for of_model in self.fits().values() for path in of_model.values()}),
+            *sorted({*self.fits().values()}),
             *self._single_records(),
         ]
         sections = [path for files in self._reported().values() for path in files]

@@ -161,9 +161,9 @@ class Paths:
     def vocab_files(self, vocab: str) -> list[str]:
         return [self.vocab(vocab, name) for name in VOCAB_FILES]
 
-    def fit(self, vocab: str, dataset: str) -> str:
-        """Return the diagnosis of a vocabulary on a dataset."""
-        return self.vocab(vocab, f"on/{dataset}.json")
+    def fit(self, vocab: str) -> str:
+        """Return the diagnosis of a vocabulary on the study's datasets."""
+        return self.vocab(vocab, f"on/{self.study}.json")
 
     def tokens(self, corpus: str, vocab: str, name: str = "") -> str:
         return _path_in(self.at(f"pretraining/tokens/{corpus}/{vocab}"), name)
@@ -374,8 +374,6 @@ def names_in(below: str) -> Iterator[tuple[str, str]]:
             yield from (("protocols", protocol), ("datasets", dataset))
         case ("runs", protocol, model, dataset, *_):
             yield from (("protocols", protocol), ("models", model), ("datasets", dataset))
-        case ("vocabs", vocab, "on", page):
-            yield from (("vocabs", vocab), ("datasets", page.removesuffix(".json")))
         case ("pretraining", "tokens", corpus, vocab, *_):
             yield from (("corpora", corpus), ("vocabs", vocab))
         case ("corpora", "parsed", *_):

@@ -19,7 +19,7 @@ from tests.unit.report import toy_reports as reports_made_up
 from tests.unit.tables import test_fact_cells as test_facts
 from tests.unit.toy_studies import loaded, study_of
 
-FIT = {"splits": {"test": {"entity_words": {"subwords_per_word": 1.5}}}}
+FIT = {"datasets": {"bc2gm": {"test": {"entity_words": {"subwords_per_word": 1.5}}}}}
 
 
 def targets(results: Path) -> Graph:

@@ -260,8 +260,10 @@ def test_words_of_a_corpus_and_pieces_of_a_mention(demo: Graph, root: Path, tmp_
     write_json(tmp_path / "corpora/pubmed-abstracts/stats.json", {"words": 3_149_000_000, "bytes": 7})
     cells = built(demo, root, "gu2020/table05", tmp_path).cells["pubmedbert-base"]
     assert (cells["words"].value, cells["words"].equal, cells["bytes"].equal) == (3_149_000_000, True, None)
-    for dataset, rate in (("bc5-chem", 1.6541), ("bc5-disease", None)):
-        fit = {"splits": {"train": {"entity_words": {"subwords_per_word": rate}}}}
-        write_json(tmp_path / f"vocabs/pubmed-uncased/on/{dataset}.json", fit)
+    fits = {
+        dataset: {"train": {"entity_words": {"subwords_per_word": rate}}}
+        for dataset, rate in (("bc5-chem", 1.6541), ("bc5-disease", None))
+    }
+    write_json(tmp_path / "vocabs/pubmed-uncased/on/x.json", {"datasets": fits})
     found = built(demo, root, "shin2020/table03", tmp_path).cells["pubmedbert-base"]
     assert found["bc5-chem"].equal and found["bc5-disease"].reason == NO_MENTIONS

@@ -66,7 +66,7 @@ def test_paths_name_their_specs(one: str, two: str, three: str, four: str, numbe
         RELATIVE.block(RELATIVE.corpus(one), two, three): [("corpora", one)],
         RELATIVE.block(RELATIVE.words(one, two), two, three): [("corpora", one)],
         RELATIVE.block(RELATIVE.parsed(), one, two): [],
-        RELATIVE.fit(one, two): [("vocabs", one), ("datasets", two)],
+        Paths(study=two).fit(one): [("vocabs", one)],
         RELATIVE.tokens(one, two, "ids.bin"): [("corpora", one), ("vocabs", two)],
         RELATIVE.checkpoint(one, number, "state.json"): [("pretraining", one)],
         RELATIVE.model(one, "config.json"): [("models", one)],
