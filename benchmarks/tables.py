@@ -6,7 +6,7 @@ The tables are those of `specs/tables`, for a study in which nothing is missing.
 requested (records read by several tables count once), so the seeds of each cell are multiplied until there
 are enough. A record is as long as a real one, and its scores are drawn around the published values. Each
 table is one process of the job `table`, as its rule starts it, and `--jobs` of them run in parallel; then
-follow the page of contradictions and a report of all tables. `--quick` uses only the papers' seeds. There is
+follows a report of all tables. `--quick` uses only the papers' seeds. There is
 no peer. `memory` is the highest peak of a table over the peak with the papers' seeds: near 1 if memory does
 not grow with the number of records.
 """
@@ -101,12 +101,6 @@ def table(folder: Path, name: str, seeds: int) -> Used:
     )  # fmt: skip
 
 
-def pages(folder: Path) -> Used:
-    recipe = as_json(graph().contradictions.recipe())
-    output = folder / "pages/contradictions"
-    return run("contradictions", "--recipe", recipe, "--specs", SPECS, "--output", output)
-
-
 def report(folder: Path) -> Used:
     """Make a report of the tables and made-up comparisons, without pretraining and data."""
     known = graph()
@@ -124,7 +118,7 @@ def report(folder: Path) -> Used:
 
 
 def build(folder: Path, seeds: int, jobs: int) -> float:
-    """Build all tables, then pages and report, and print their cost; return the highest peak of a table."""
+    """Build all tables, then the report, and print their cost; return the highest peak of a table."""
     # In a separate process: a program inherits the memory peak of the process that starts it.
     apart = multiprocessing.get_context("spawn").Process(target=prepare, args=(folder, seeds))
     apart.start()
@@ -135,7 +129,6 @@ def build(folder: Path, seeds: int, jobs: int) -> float:
         tables = list(pool.map(lambda name: table(folder, name, seeds), names))
     wall = time.monotonic() - start
     print_cost(f"{len(names)} tables of {count(seeds)} records", tables, wall)
-    print_cost("contradictions", [pages(folder)])
     print_cost("report", [report(folder)])
     print(f"tables: {count(seeds) / wall:.0f} records/s", flush=True)
     return max(one.peak for one in tables)

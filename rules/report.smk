@@ -1,46 +1,4 @@
-"""Pages of datasets, contradictions of the published values, and the report of a study."""
-
-
-rule dataset_page:
-    input:
-        lambda w: graph.pages.inputs(w.dataset),
-    output:
-        graph.paths.page_files("{dataset}"),
-    log:
-        graph.paths.log(graph.paths.page("{dataset}")),
-    conda:
-        "../envs/data.yaml"
-    resources:
-        **graph.dataset_page.resources,
-    params:
-        **graph.dataset_page.params,
-        recipe=lambda w: graph.argument(graph.pages.recipe(w.dataset)),
-    message:
-        graph.dataset_page.label
-    shell:
-        "python -m pubmill.job dataset_page --recipe {params.recipe:q} --results {params.places.results:q}"
-        " --output {params.places.results:q}/pages/datasets/{wildcards.dataset:q} > {log:q} 2>&1"
-
-
-rule contradictions:
-    input:
-        [published_values(table, ROOT / "specs") for table in SPECS.tables],
-    output:
-        graph.paths.contradiction_files(),
-    log:
-        graph.paths.log(graph.paths.contradictions()),
-    conda:
-        "../envs/data.yaml"
-    resources:
-        **graph.contradictions.resources,
-    params:
-        **graph.contradictions.params,
-        recipe=lambda w: graph.argument(graph.contradictions.recipe()),
-    message:
-        graph.contradictions.label
-    shell:
-        "python -m pubmill.job contradictions --recipe {params.recipe:q} --specs {params.places.specs:q}"
-        " --output {params.places.results:q}/pages/contradictions > {log:q} 2>&1"
+"""The report of a study."""
 
 
 rule report:

@@ -77,12 +77,11 @@ rule take_vocab:
 
 rule vocab_diagnosis:
     input:
-        vocab=graph.paths.vocab_files("{vocab}"),
-        dataset=graph.paths.dataset_files("{dataset}"),
+        unpack(graph.vocab_diagnosis.inputs_of),
     output:
-        graph.paths.fit("{vocab}", "{dataset}"),
+        graph.paths.fit("{vocab}"),
     log:
-        graph.paths.log(graph.paths.vocab("{vocab}", "on/{dataset}")),
+        graph.paths.log(graph.paths.vocab("{vocab}", "on")),
     conda:
         "../envs/data.yaml"
     resources:
@@ -93,5 +92,4 @@ rule vocab_diagnosis:
         graph.vocab_diagnosis.label
     shell:
         "python -m pubmill.job vocab_diagnosis --vocab {params.places.results:q}/vocabs/{wildcards.vocab:q}"
-        " --dataset {params.places.results:q}/datasets/{wildcards.dataset:q} --output {output:q}"
-        " --recipe {params.recipe:q} > {log:q} 2>&1"
+        " --datasets {params.places.results:q}/datasets --output {output:q} --recipe {params.recipe:q} > {log:q} 2>&1"

@@ -22,7 +22,6 @@ from pydantic_core import to_jsonable_python
 from pubmill.recipes.finetuning import FinetuningRecipe
 from pubmill.recipes.reading import build
 from pubmill.recipes.report import ReportRecipe
-from pubmill.report.contradictions import Contradictions
 from pubmill.report.rendering import to_json
 from pubmill.report.study_report import Report, read_report, render
 from pubmill.storage.result_paths import RELATIVE, Paths, RunKey, run_of
@@ -56,7 +55,6 @@ def write(folder: Path, names: Sequence[str] = (), story: Callable[[str], Story]
         _put(folder / paths.table(name, "json"), to_json(made))
         put_trainings(folder, found)
         _put(folder / paths.comparisons(name, "json"), to_json(made_up.compared(made)))
-    _put(folder / RELATIVE.contradictions("json"), to_json(Contradictions(found=())))
     return read(folder, names)
 
 
@@ -79,13 +77,15 @@ def example() -> str:
     """Return a report of a few tables that says that it is an example."""
     with tempfile.TemporaryDirectory() as folder:
         report = write(Path(folder), EXAMPLE_TABLES, _varied)
+    rows = [row for name in EXAMPLE_TABLES for row in recipe(name).rows]
+    datasets = dict.fromkeys(row.dataset for row in rows if row.dataset)
     label: dict[str, Any] = {
         "study": "example",
         "title": "Example of a report",
         "scale_title": "An example: every value called ours is made up, and the files beside it do not exist",
         "comparable": False,
         "statements": (),
-        "datasets": tuple(dict.fromkeys(row.dataset for name in EXAMPLE_TABLES for row in recipe(name).rows)),
+        "datasets": tuple(map(full_tables.graph().datasets.page, datasets)),
     }
     unlike: dict[str, Any] = {"comparable": False, "scale_title": "an example with made-up numbers"}
     tables = {name: replace(table, **unlike) for name, table in report.tables.items()}

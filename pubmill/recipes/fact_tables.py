@@ -21,8 +21,8 @@ def fact_of(value: str) -> str:
 
 
 class FactTableColumn(StrictRecipe):
-    """A fact. `value`: its pattern, as in `pubmill.specs.fact_table_specs`; `published`: its name among the
-    published values."""
+    """A fact. `value`: its pattern, as in `pubmill.specs.fact_table_specs` (with the dataset of a `fit`);
+    `published`: its name among the published values."""
 
     key: str
     label: str

@@ -1,4 +1,4 @@
-"""Recipes of what a study publishes: report and dataset pages.
+"""Recipes of the report of a study and of its sections on datasets.
 
 All paths are below the results folder.
 """
@@ -34,34 +34,6 @@ class Reference(StrictRecipe):
     doi: str = ""
 
 
-class ReportRecipe(StudyResults):
-    """The input of the job that builds a report.
-
-    - `checkpoints`: model -> recipe and step of its weights.
-    - `fits`: model -> dataset -> diagnosis of the model's vocabulary on it.
-    - `sections`: stages of extras whose sections it has.
-    - `sources`: .source.json records of the study's raw files.
-    - `references`: paper -> how to cite it, if a protocol says so.
-    - `rules`: rules by the group under which they are drawn.
-    - `example`: address of an example of a report, for one that tests no published value.
-    - `statements`: spec files with statements on the methods of the tables' papers; `statements_sha256`:
-      digest of what the report shows of them, so that a change of it makes the report again.
-    """
-
-    fact_tables: tuple[str, ...]
-    models: tuple[str, ...]
-    checkpoints: dict[str, tuple[str, int]]
-    fits: dict[str, dict[str, str]]
-    datasets: tuple[str, ...]
-    sources: tuple[str, ...]
-    rules: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    sections: tuple[str, ...] = ()
-    references: dict[str, Reference] = field(default_factory=dict)
-    example: str = ""
-    statements: tuple[str, ...] = ()
-    statements_sha256: str = ""
-
-
 class PageSource(StrictRecipe):
     """A source file: its place and check in the spec, and its record."""
 
@@ -73,8 +45,8 @@ class PageSource(StrictRecipe):
 
 
 class PageRecipe(StrictRecipe):
-    """The input of the job that builds a dataset's page, besides the card: the dataset's spec and its other
-    variants. `made_up`: at this scale its files are not the published ones."""
+    """What a dataset's page shows besides its card: the dataset's spec and its other variants. `made_up`:
+    at this scale its files are not the published ones."""
 
     name: str
     label: str
@@ -98,4 +70,31 @@ class PageRecipe(StrictRecipe):
     sources: tuple[PageSource, ...]
     published: dict[str, PublishedFile]
     variants: tuple[str, ...]
-    versions: dict[str, int]
+
+
+class ReportRecipe(StudyResults):
+    """The input of the job that builds a report.
+
+    - `checkpoints`: model -> recipe and step of its weights.
+    - `fits`: model -> diagnosis of its vocabulary on datasets.
+    - `sections`: stages of extras whose sections it has.
+    - `sources`: .source.json records of the study's raw files.
+    - `references`: paper -> how to cite it, if a protocol says so.
+    - `rules`: rules by the group under which they are drawn.
+    - `example`: address of an example of a report, for one that tests no published value.
+    - `statements`: spec files with statements on the methods of the tables' papers; `statements_sha256`:
+      digest of what the report shows of them, so that a change of it makes the report again.
+    """
+
+    fact_tables: tuple[str, ...]
+    models: tuple[str, ...]
+    checkpoints: dict[str, tuple[str, int]]
+    fits: dict[str, str]
+    datasets: tuple[PageRecipe, ...]
+    sources: tuple[str, ...]
+    rules: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    sections: tuple[str, ...] = ()
+    references: dict[str, Reference] = field(default_factory=dict)
+    example: str = ""
+    statements: tuple[str, ...] = ()
+    statements_sha256: str = ""

@@ -289,29 +289,3 @@ class TableRecipe(ResultHeading):
         """The rows, then those of composites and differences."""
         composites = (one.row for one in self.composites)
         return (*self.rows, *composites, *(one.row for one in self.differences))
-
-
-class PublishedTable(StrictRecipe):
-    """The published side of a result table. `metric`: its own, if any; `columns`: those in its own setting;
-    `elsewhere`: paper or table -> dataset, or `any` -> why this table's values differ from those there."""
-
-    name: str
-    paper: str
-    number: int
-    file: str
-    protocol: str
-    aggregate: Aggregate
-    metric: str | None
-    columns: tuple[PublishedColumn, ...]
-    rows: tuple[PublishedRow, ...]
-    composites: tuple[Composite, ...]
-    left_out: dict[str, str]
-    elsewhere: dict[str, dict[str, str]]
-
-
-class ContradictionsRecipe(StrictRecipe):
-    """The input of the job that builds the page of contradictions. `models`: name -> label."""
-
-    tables: tuple[PublishedTable, ...]
-    models: dict[str, str]
-    versions: dict[str, Any]

@@ -47,8 +47,7 @@ class CountingRecipe(StrictRecipe):
 
 
 class FitRecipe(StrictRecipe):
-    """A diagnosis: the names of a vocabulary and a dataset, and the kind of its examples."""
+    """The diagnosis of a vocabulary on datasets. `datasets`: name -> kind of its examples."""
 
     vocab: str
-    dataset: str
-    kind: Kind
+    datasets: dict[str, Kind]

@@ -1,9 +1,10 @@
-"""The page of a dataset: content, sources, access, and differences from other published variants.
+"""The page of a dataset in a report: content, sources, access, and differences from other published variants.
 
 A page is made from the dataset's card and spec, so it contains numbers and names but no text of the dataset.
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,9 +13,7 @@ from pubmill.examples.kind_facts import FACTS
 from pubmill.messages import commands
 from pubmill.recipes.datasets import PublishedFile
 from pubmill.recipes.report import PageRecipe
-from pubmill.report.rendering import renderers
-from pubmill.statistics.verdict_models import Shape
-from pubmill.storage.result_paths import PAGE_FORMATS, paths_of_scale
+from pubmill.storage.result_paths import paths_of_scale
 from pubmill.tables.cells import read_as
 from pubmill.tables.dataset_cards import NAMED, Card, CardPart, cautions, read_card
 
@@ -53,7 +52,7 @@ CountLine = tuple[str, list[SplitCount]]
 """A name, and a count for each split."""
 
 
-class SourceLine(Shape):
+class SourceLine(NamedTuple):
     """A source file as it was retrieved."""
 
     role: str
@@ -66,7 +65,8 @@ class SourceLine(Shape):
     retrieved: str
 
 
-class Page(Shape):
+@dataclass(frozen=True)
+class Page:
     """The content of a page."""
 
     recipe: PageRecipe
@@ -194,6 +194,3 @@ def make_page(recipe: PageRecipe, results: Path) -> Page:
             )
         )
     return Page(recipe=recipe, card=card, sources=tuple(lines))
-
-
-PAGE_RENDERERS = renderers("dataset_page", PAGE_FORMATS, lambda page: {"page": page})

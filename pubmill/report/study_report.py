@@ -1,6 +1,6 @@
 """The report of a study: one page with its runs, tables, figures, data and sources.
 
-Extras add sections: the constant `SECTION` of a module named `STAGE_section`.
+Extras add sections: the constants of type `Section` in a module named `STAGE_section`.
 """
 
 import hashlib
@@ -22,8 +22,7 @@ from pubmill.messages import commands
 from pubmill.recipes.report import Reference, ReportRecipe
 from pubmill.recipes.tables import printed_name
 from pubmill.report import figures, table_views
-from pubmill.report.contradictions import Contradictions
-from pubmill.report.dataset_pages import Page
+from pubmill.report.dataset_pages import Page, make_page
 from pubmill.report.figures import Chart
 from pubmill.report.rendering import count, environment, page_script, quantity, script_digest
 from pubmill.report.run_trainings import Trainings, read_trainings
@@ -77,9 +76,9 @@ class Section(NamedTuple):
 
 def shown_sections(recipe: ReportRecipe, results: Path) -> list[tuple[Section, Markup]]:
     """Return the sections of the stages that the recipe names, with their content, without empty ones."""
-    modules = extras.modules(ENDING)
-    known = {one.__name__.rpartition(".")[2].removesuffix(ENDING): one.SECTION for one in modules}
-    made = [(known[stage], known[stage].content(recipe, results)) for stage in recipe.sections]
+    modules = {one.__name__.rpartition(".")[2].removesuffix(ENDING): one for one in extras.modules(ENDING)}
+    of_stages = (one for stage in recipe.sections for one in vars(modules[stage]).values())
+    made = [(one, one.content(recipe, results)) for one in of_stages if isinstance(one, Section)]
     return [(section, content) for section, content in made if content is not None]
 
 
@@ -153,7 +152,6 @@ class Report:
     corpora: dict[str, dict[str, Any]]
     vocabs: Mapping[str, Mapping[str, object]]
     datasets: dict[str, Page]
-    contradictions: Contradictions
     sections: list[tuple[Section, Markup]]
     sources: list[SourceFolderSummary]
     statements: dict[str, Statements]
@@ -216,15 +214,6 @@ class Report:
         return days_in_words(days) if days else ""
 
     @property
-    def embeds_pages(self) -> bool:
-        """Whether the report contains the datasets' pages; at full scale they are only separate files."""
-        return not self.recipe.comparable
-
-    def page_link(self, dataset: str) -> str:
-        """Return the address of a dataset's page."""
-        return f"#page-{dataset}" if self.embeds_pages else f"../{RELATIVE.page(dataset, 'html')}"
-
-    @property
     def references(self) -> list[Reference]:
         """How to cite the papers of all tables: as the protocol says, else by the first table's source."""
         cited: dict[str, Reference] = {}
@@ -249,11 +238,6 @@ class Report:
     def times(self) -> dict[str, list[tuple[str, list[float]]]]:
         """Table -> its models, each with the seconds of its fine-tunings."""
         return {name: models for name, table in self.tables.items() if (models := figures.times(table))}
-
-    @property
-    def own_contradictions(self) -> Contradictions:
-        """The contradictions that involve a value of the study's tables."""
-        return self.contradictions.of_tables(self.recipe.tables)
 
     @property
     def records(self) -> int:
@@ -316,9 +300,6 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
     tables = {name: read_table(results / below.table(name, "json")) for name in recipe.tables}
     runs = sum(len(cell.seeds) for table in tables.values() for *_, cell in table.read())
     has_figures = runs <= MOST_DRAWN_RUNS
-    contradictions = Contradictions(found=())
-    if recipe.tables:
-        contradictions = read_as(Contradictions, results / RELATIVE.contradictions("json"))
     return Report(
         recipe=recipe,
         tables=tables,
@@ -341,8 +322,7 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
         vocabs={
             name: _read_object(results / RELATIVE.vocab(name, DIAGNOSIS), PIECES) for name in recipe.vocabs
         },
-        datasets={name: read_as(Page, results / RELATIVE.page(name, "json")) for name in recipe.datasets},
-        contradictions=contradictions,
+        datasets={one.name: make_page(one, results) for one in recipe.datasets},
         sections=shown_sections(recipe, results),
         sources=read_sources(results, recipe.sources),
         statements=statements_by_paper(map(Path, recipe.statements)),
@@ -352,9 +332,8 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
 def _charts(tables: Mapping[str, Table], recipe: ReportRecipe, results: Path) -> dict[str, list[Chart]]:
     """Return the charts of all tables, by type; each is labelled with its table."""
     rates: dict[str, dict[str, float]] = {}
-    for model, paths in recipe.fits.items():
-        for dataset, path in paths.items():
-            splits = _read_object(results / path, ["splits"])["splits"]
+    for model, path in recipe.fits.items():
+        for dataset, splits in _read_object(results / path, ["datasets"])["datasets"].items():
             words = splits.get("test", splits.get("dev", {})).get("entity_words", {})
             if words.get("subwords_per_word") is not None:  # pieces per word in mentions
                 rates.setdefault(model, {})[dataset] = float(words["subwords_per_word"])

@@ -1,4 +1,4 @@
-"""Datasets: their raw files, their conversion and pages."""
+"""Datasets: their raw files, their conversion, and what their pages in a report show."""
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, ClassVar
@@ -9,7 +9,7 @@ from pubmill.recipes.report import PageRecipe, PageSource
 from pubmill.recipes.tables import project
 from pubmill.specs import File, LocalFile
 from pubmill.stages.dataset_recipes import conversion_recipe
-from pubmill.stages.stage import HOUR, TEMPLATES, GraphPart, Inputs, Needs, Stage
+from pubmill.stages.stage import HOUR, GraphPart, Inputs, Needs, Stage
 from pubmill.storage.result_paths import RELATIVE
 
 
@@ -59,6 +59,25 @@ class Datasets(GraphPart):
         base = dataset.partition("@")[0]
         return [name for name in self._specs.datasets if name.partition("@")[0] == base]
 
+    def page(self, dataset: str) -> PageRecipe:
+        """Return the recipe of a dataset's page: values of its spec; the numbers are on its card."""
+        spec, inputs = self._specs.datasets[dataset], self.inputs(dataset)
+        sources = tuple(  # not a mapping, as its order would be lost on the way to the page
+            _page_source(role, file, self._paths.source_record(self._paths.below(inputs[role])))
+            for role, file in spec.sources.items()
+        )
+        return project(
+            PageRecipe,
+            spec,
+            scale=self._study.scale,
+            scale_title=self._specs.scale.title,
+            made_up=self.is_made_up(dataset),
+            card=RELATIVE.card(dataset),
+            sources=sources,
+            published=spec.published.files if spec.published else {},
+            variants=tuple(name for name in self.variants(dataset) if name != dataset),
+        )
+
 
 class Convert(Stage):
     """Examples of a dataset."""
@@ -99,42 +118,6 @@ class SentenceDocuments(Stage):
     def recipe_of(self, wildcards: Any) -> SentencesRecipe:
         spec = self._specs.datasets[wildcards.dataset]
         return SentencesRecipe(dataset=wildcards.dataset, splits=spec.splits, access=spec.access)
-
-
-class DatasetPageStage(Stage):
-    """The page of a dataset."""
-
-    name, group, label = "dataset_page", "report", "Writing the page of {wildcards.dataset}"
-    version = 7
-    read_by_name = (TEMPLATES,)
-
-    def inputs(self, dataset: str) -> list[str]:
-        """Return the card and the records of origin of the source files; a `PubmillError` if the files are
-        unavailable."""
-        records = map(self._paths.source_record, self.graph.datasets.conversion_inputs(dataset))
-        return [self._paths.card(dataset), *records]
-
-    def recipe(self, dataset: str) -> PageRecipe:
-        """Return the PageRecipe of a dataset: values of its spec; the numbers are on its card."""
-        spec = self._specs.datasets[dataset]
-        published = spec.published.files if spec.published else {}
-        inputs = self.graph.datasets.inputs(dataset)
-        sources = tuple(  # not a mapping, as its order would be lost on the way to the page
-            _page_source(role, file, self._paths.source_record(self._paths.below(inputs[role])))
-            for role, file in spec.sources.items()
-        )
-        return project(
-            PageRecipe,
-            spec,
-            scale=self._study.scale,
-            scale_title=self._specs.scale.title,
-            made_up=self.graph.datasets.is_made_up(dataset),
-            card=RELATIVE.card(dataset),
-            sources=sources,
-            published={str(split): file for split, file in published.items()},
-            variants=tuple(name for name in self.graph.datasets.variants(dataset) if name != dataset),
-            versions={"page": self.version},
-        )
 
 
 def _page_source(role: str, file: File | LocalFile, record: str) -> PageSource:

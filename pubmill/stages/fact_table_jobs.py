@@ -10,6 +10,7 @@ from pubmill.recipes.tables import project
 from pubmill.specs import FactTableSpec, LearntVocabSpec, PretrainingSpec, ProtocolSpec
 from pubmill.specs.fact_table_specs import FactColumn, FactRow
 from pubmill.specs.model_specs import RecipeWeights
+from pubmill.stages.availability import NOT_WANTED
 from pubmill.stages.stage import TEMPLATES, Stage
 from pubmill.storage.model_folders import WEIGHTS
 from pubmill.storage.result_paths import (
@@ -72,6 +73,7 @@ class FactTableStage(Stage):
                 project(
                     FactTableColumn,
                     column,
+                    value=f"{column.value}.{column.dataset}" if column.fact == "fit" else column.value,
                     kind=spec.kind_of(column),
                     published=column.published or column.key,
                 )
@@ -192,12 +194,14 @@ class FactTableStage(Stage):
         vocab = self.graph.vocabularies.of_model(model)
         lacking = self.graph.availability.weights(model) or (None if vocab else NO_VOCAB)
         if dataset is not None:
-            lacking = lacking or self.graph.availability.dataset_of_study(dataset)
+            known = dataset in self.graph.vocabularies.diagnosed_on()
+            why_not = self.graph.availability.dataset_of_study(dataset)
+            lacking = lacking or why_not or (None if known else NOT_WANTED)
         if lacking:
             return FactSource(lacking=lacking)
         assert vocab
-        file = RELATIVE.fit(vocab, dataset) if dataset else RELATIVE.vocab(vocab, DIAGNOSIS)
-        return FactSource(files=(file,), scaled=self._note_on_weights(model))
+        path = self._paths.fit(vocab) if dataset else self._paths.vocab(vocab, DIAGNOSIS)
+        return FactSource(files=(self._paths.below(path),), scaled=self._note_on_weights(model))
 
     def _weights_source(self, model: str, checkpoint: bool) -> FactSource:
         """Return a model's weights, or the state of the checkpoint that it is exported from, as a source."""

@@ -1,4 +1,4 @@
-"""The report of a study, and all files that a study makes."""
+"""The report of a study."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -6,13 +6,6 @@ from pathlib import Path
 
 from pubmill.recipes.models import ArchivedWeights, PretrainedWeights
 from pubmill.recipes.report import Reference, ReportRecipe, StudyResults
-from pubmill.recipes.tables import (
-    ContradictionsRecipe,
-    PublishedColumn,
-    PublishedRow,
-    PublishedTable,
-    project,
-)
 from pubmill.specs.fidelity import digest, rows_of
 from pubmill.specs.spec_types import Spec
 from pubmill.stages.stage import HOUR, TEMPLATES, Needs, Stage, rules_by_group, spec_file, stages
@@ -65,7 +58,7 @@ class ReportStage(Stage):
             models=tuple(self.graph.scope.models()),
             checkpoints=self.checkpoints(),
             fits=self.fits(),
-            datasets=tuple(self.graph.scope.datasets()),
+            datasets=tuple(map(self.graph.datasets.page, self.graph.scope.datasets())),
             sources=tuple(self.source_records()),
             sections=tuple(self._reported()),
             references=self.references(),
@@ -110,16 +103,11 @@ class ReportStage(Stage):
         weights = {model: self.graph.models.weights(model) for model in self.graph.scope.models()}
         return {m: (w.recipe, w.step) for m, w in weights.items() if isinstance(w, PretrainedWeights)}
 
-    def fits(self) -> dict[str, dict[str, str]]:
-        """Return diagnoses of the models' vocabularies on datasets of words: model -> dataset -> file."""
-        specs, scope = self._specs.datasets, self.graph.scope
-        datasets = [name for name in scope.datasets() if specs[name].kind == "tokens"]
-        vocabs = {model: self.graph.vocabularies.of_model(model) for model in scope.models()}
-        return {
-            model: {dataset: RELATIVE.fit(vocab, dataset) for dataset in datasets}
-            for model, vocab in vocabs.items()
-            if vocab
-        }
+    def fits(self) -> dict[str, str]:
+        """Return the diagnosis of each model's vocabulary on datasets, if there are datasets of words."""
+        vocabs = {model: self.graph.vocabularies.of_model(model) for model in self.graph.scope.models()}
+        known = vocabs.items() if self.graph.vocabularies.diagnosed_on() else ()
+        return {model: self._paths.below(self._paths.fit(vocab)) for model, vocab in known if vocab}
 
     def source_records(self) -> list[str]:
         """Return the records of origin (.source.json) of the study's raw files, below the results folder."""
@@ -153,49 +141,9 @@ class ReportStage(Stage):
             *(RELATIVE.vocab(vocab, DIAGNOSIS) for vocab in results.vocabs),
             *(self._own.table(table, "json") for table in self.graph.requests.fact_tables()),
             *(self._own.comparisons(table, "json") for table in results.tables),
-            *(RELATIVE.page(dataset, "json") for dataset in scope.datasets()),
-            *([RELATIVE.contradictions("json")] if results.tables else []),
-            *sorted({path for of_model in self.fits().values() for path in of_model.values()}),
+            *map(RELATIVE.card, scope.datasets()),
+            *sorted({*self.fits().values()}),
             *self._single_records(),
         ]
         sections = [path for files in self._reported().values() for path in files]
         return [*map(self._paths.at, below), *sections]
-
-
-class ContradictionsStage(Stage):
-    """Recipe of the page of contradictions."""
-
-    name, group, label = "contradictions", "report", "Writing the page of contradictions"
-    version = 5
-    read_by_name = (TEMPLATES,)
-
-    def recipe(self) -> ContradictionsRecipe:
-        """Return the recipe of the page."""
-        standard = [name for name, spec in self._specs.tables.items() if spec.setting == "standard"]
-        tables = tuple(self._published_table(name) for name in standard)
-        named = {column.model for table in tables for column in table.columns}
-        models = {name: spec for name, spec in self._specs.models.items() if name in named}
-        return ContradictionsRecipe(
-            tables=tables,
-            models={name: spec.label or name for name, spec in models.items()},
-            versions={"contradictions": self.version},
-        )
-
-    def _published_table(self, name: str) -> PublishedTable:
-        spec = self._specs.tables[name]
-        own = [
-            self.graph.tables.column(one)
-            for one in spec.columns
-            if one.setting in (None, ("standard",)) and not any(cell.setting for cell in one.cells.values())
-        ]
-        rows = [self.graph.tables.row(spec, row) for row in spec.rows]
-        return project(
-            PublishedTable,
-            spec,
-            name=name,
-            number=int(spec.name.removeprefix("table")),
-            file=f"tables/{name}.published.csv",
-            aggregate=self._specs.protocols[spec.protocol].final.aggregate,
-            columns=tuple(project(PublishedColumn, column) for column in own),
-            rows=tuple(project(PublishedRow, row) for row in rows),
-        )

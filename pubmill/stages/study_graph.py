@@ -15,13 +15,13 @@ from pubmill.specs.study import DEMO, Study
 from pubmill.specs.table_specs import ColumnSpec
 from pubmill.stages.availability import Availability, Digests, UserFolders
 from pubmill.stages.corpus_jobs import ContaminationStage, Corpora, SelectDocuments
-from pubmill.stages.dataset_jobs import DatasetPageStage, Datasets
+from pubmill.stages.dataset_jobs import Datasets
 from pubmill.stages.fact_table_jobs import FactTableStage
 from pubmill.stages.gpus import NO_GPUS, Gpus
 from pubmill.stages.model_jobs import Models
 from pubmill.stages.pretrainings import Pretrainings
 from pubmill.stages.record_status import Records
-from pubmill.stages.report_jobs import ContradictionsStage, ReportStage
+from pubmill.stages.report_jobs import ReportStage
 from pubmill.stages.run_stages import Runs
 from pubmill.stages.source_jobs import Sources
 from pubmill.stages.stage import GraphPart, Places, Stage, cached, requested_reports, stages
@@ -255,15 +255,13 @@ class Scope(GraphPart):
         return sorted({self._specs.pretraining[recipe].corpus for recipe in self.last_steps()})
 
     def everything(self) -> list[str]:
-        """Return the files that a study makes by default: tables, comparisons, pages, its report, and of
+        """Return the files that a study makes by default: tables, comparisons, its report, and of
         stages of extras those that `targets` return and that `extras:` names."""
         results = self.graph.requests.result_tables()
         return [
             self._paths.report(self._study.study, "html"),
             *(path for table in self._study.tables for path in self._paths.table_files(table)),
             *(path for table in results for path in self._paths.comparison_files(table)),
-            *(path for dataset in self.datasets() for path in self._paths.page_files(dataset)),
-            *self._paths.contradiction_files(),
             *(self.graph.contamination.reports() if self.datasets() else []),
             *(path for name in stages() for path in getattr(self.graph, name).targets()),
             *self.extras(),
@@ -321,8 +319,6 @@ class Graph:
     scope = part(Scope)
     fact_tables = part(FactTableStage)
     contamination = part(ContaminationStage)
-    pages = part(DatasetPageStage)
-    contradictions = part(ContradictionsStage)
     report = part(ReportStage)
 
     def stage(self, kind: type[Some]) -> Some:

@@ -4,11 +4,12 @@ from typing import Any
 
 from pubmill.errors import PubmillError
 from pubmill.recipes import models
+from pubmill.recipes.recipe_types import Kind
 from pubmill.recipes.vocabs import CountingRecipe, FitRecipe, VocabRecipe
 from pubmill.specs.corpus_specs import LearntVocabSpec, ReleasedVocabSpec
 from pubmill.stages.costs import SENTENCEPIECE
 from pubmill.stages.gpus import Gpus
-from pubmill.stages.stage import HOUR, BlockStage, GraphPart, Inputs, Needs, Seconds, Stage
+from pubmill.stages.stage import HOUR, BlockStage, GraphPart, Inputs, Needs, Seconds, Stage, cached
 
 
 class Vocabularies(GraphPart):
@@ -61,6 +62,15 @@ class Vocabularies(GraphPart):
         )
         return next(released, None)
 
+    @cached
+    def diagnosed_on(self) -> dict[str, Kind]:
+        """Return the study's datasets of words, and those on which its tables of facts show how vocabularies
+        fit, with the kinds of their examples."""
+        tables = [self._specs.fact_tables[name] for name in self.graph.requests.fact_tables()]
+        shown = {one.dataset for table in tables for one in table.columns if one.fact == "fit"}
+        known = {name: self._specs.datasets[name].kind for name in self.graph.scope.datasets()}
+        return {name: kind for name, kind in known.items() if kind == "tokens" or name in shown}
+
 
 class CountWords(BlockStage):
     """Word counts of a block of a corpus."""
@@ -103,13 +113,16 @@ class TakeVocab(Stage):
 
 
 class VocabDiagnosis(Stage):
-    """How a vocabulary fits a dataset."""
+    """How a vocabulary fits datasets."""
 
-    name, group = "vocab_diagnosis", "vocabulary"
-    label = "Diagnosing the vocabulary {wildcards.vocab} on {wildcards.dataset}"
+    name, group, label = "vocab_diagnosis", "vocabulary", "Diagnosing the vocabulary {wildcards.vocab}"
     version = 1
     needs = Needs(2_000, HOUR)
 
+    def inputs_of(self, wildcards: Any) -> Inputs:
+        vocabularies, files = self.graph.vocabularies, self._paths.dataset_files
+        datasets = [file for name in vocabularies.diagnosed_on() for file in files(name)]
+        return {"vocab": self._paths.vocab_files(wildcards.vocab), "datasets": datasets}
+
     def recipe_of(self, wildcards: Any) -> FitRecipe:
-        kind = self._specs.datasets[wildcards.dataset].kind
-        return FitRecipe(vocab=wildcards.vocab, dataset=wildcards.dataset, kind=kind)
+        return FitRecipe(vocab=wildcards.vocab, datasets=self.graph.vocabularies.diagnosed_on())

@@ -38,7 +38,6 @@ MODEL_FILES = (CONFIG, WEIGHTS, *TOKENIZER_FILES, "README.md")
 DATASET_FILES = ("train.jsonl.gz", "dev.jsonl.gz", "test.jsonl.gz", CARD)
 TABLE_FORMATS = ("json", "csv", "md", "tex", "html")
 COMPARISON_FORMATS = ("json", "md", "html")
-PAGE_FORMATS = ("json", "html")
 
 _ENDING = re.compile(r"(\.xml|\.tar|\.jsonl|\.txt|\.csv)?(\.gz)?$")
 
@@ -162,9 +161,9 @@ class Paths:
     def vocab_files(self, vocab: str) -> list[str]:
         return [self.vocab(vocab, name) for name in VOCAB_FILES]
 
-    def fit(self, vocab: str, dataset: str) -> str:
-        """Return the diagnosis of a vocabulary on a dataset."""
-        return self.vocab(vocab, f"on/{dataset}.json")
+    def fit(self, vocab: str) -> str:
+        """Return the diagnosis of a vocabulary on the study's datasets."""
+        return self.vocab(vocab, f"on/{self.study}.json")
 
     def tokens(self, corpus: str, vocab: str, name: str = "") -> str:
         return _path_in(self.at(f"pretraining/tokens/{corpus}/{vocab}"), name)
@@ -267,18 +266,6 @@ class Paths:
     def comparison_files(self, table: str) -> list[str]:
         return [self.comparisons(table, form) for form in COMPARISON_FORMATS]
 
-    def page(self, dataset: str, form: str = "") -> str:
-        return _with_suffix(self.at(f"pages/datasets/{dataset}"), form)
-
-    def page_files(self, dataset: str) -> list[str]:
-        return [self.page(dataset, form) for form in PAGE_FORMATS]
-
-    def contradictions(self, form: str = "") -> str:
-        return _with_suffix(self.at("pages/contradictions"), form)
-
-    def contradiction_files(self) -> list[str]:
-        return [self.contradictions(form) for form in PAGE_FORMATS]
-
     def report(self, study: str, form: str = "") -> str:
         return _with_suffix(self.at(f"reports/{study}"), form)
 
@@ -376,14 +363,10 @@ def names_in(below: str) -> Iterator[tuple[str, str]]:
             yield "tables", table_of(file)
         case ("sentence-documents", file):
             yield "datasets", file.removesuffix(".jsonl.gz")
-        case ("pages", "datasets", page):
-            yield "datasets", page.rpartition(".")[0]
         case ("runs", protocol, "selected", dataset, *_):
             yield from (("protocols", protocol), ("datasets", dataset))
         case ("runs", protocol, model, dataset, *_):
             yield from (("protocols", protocol), ("models", model), ("datasets", dataset))
-        case ("vocabs", vocab, "on", page):
-            yield from (("vocabs", vocab), ("datasets", page.removesuffix(".json")))
         case ("pretraining", "tokens", corpus, vocab, *_):
             yield from (("corpora", corpus), ("vocabs", vocab))
         case ("corpora", "parsed", *_):

@@ -65,7 +65,9 @@ def found(row: FactTableRow, column: FactTableColumn, artefacts: Artefacts) -> F
             pieces = _nested_value(own, files[0], "terms", column.detail)
             return len(pieces) == 1 and pieces[0] not in UNKNOWN, None
         case "fit":
-            rate = _nested_value(own, files[0], "splits", column.detail, "entity_words", "subwords_per_word")
+            split, _, dataset = column.detail.partition(".")
+            keys = ("datasets", dataset, split, "entity_words", "subwords_per_word")
+            rate = _nested_value(own, files[0], *keys)
             return rate, None if rate is not None else NO_MENTIONS
         case "parameters":
             return own, None

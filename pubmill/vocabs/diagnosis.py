@@ -4,7 +4,6 @@ import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from tokenizers import Tokenizer
 
@@ -141,18 +140,16 @@ def entity_words(example: kinds.Example) -> Iterator[str]:
             yield from (word for entity in entities for word in text[entity.start : entity.end].split())
 
 
-def diagnose_dataset(recipe: FitRecipe, vocab: Path, dataset: Path) -> dict[str, Any]:
-    """Return `diagnose_examples` of each split in the folder `dataset`, and the terms of gu2020 Table 1. The
-    folder `vocab` contains the vocabulary."""
-    tokenizer, kind = load_tokenizer(vocab), kinds.KINDS[recipe.kind]
-    splits = {
-        split: diagnose_examples(tokenizer, kinds.read_examples(dataset / f"{split}.jsonl.gz", kind))
-        for split in kinds.SPLITS
-    }
-    return {
-        "vocab": recipe.vocab,
-        "dataset": recipe.dataset,
-        "size": tokenizer.get_vocab_size(),
-        "terms": split_terms(tokenizer),
-        "splits": splits,
-    }
+def diagnose_datasets(
+    recipe: FitRecipe, vocab: Path, datasets: Path
+) -> dict[str, dict[str, dict[str, Figures]]]:
+    """Return dataset -> split -> `diagnose_examples`. The folder `vocab` contains the vocabulary, `datasets`
+    those of the datasets."""
+    tokenizer, found = load_tokenizer(vocab), dict[str, dict[str, dict[str, Figures]]]()
+    for dataset, kind in recipe.datasets.items():
+        files = {split: datasets / dataset / f"{split}.jsonl.gz" for split in kinds.SPLITS}
+        found[dataset] = {
+            split: diagnose_examples(tokenizer, kinds.read_examples(file, kinds.KINDS[kind]))
+            for split, file in files.items()
+        }
+    return found

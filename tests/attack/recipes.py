@@ -49,7 +49,7 @@ SOUND = (
     ReportRecipe(
         study="s", title="t", scale="small", scale_title="t", comparable=False, tables=("a",), fact_tables=(),
         pretraining={"r": ("a", "b")}, corpora=(), vocabs=(), models=("m",), checkpoints={"m": ("r", 5)},
-        fits={"m": {"d": "f"}}, datasets=("d",), sources=("f/a", "f/b1"),
+        fits={"m": "f"}, datasets=(), sources=("f/a", "f/b1"),
     ),
 )  # fmt: skip
 VALUES: tuple[Any, ...] = (

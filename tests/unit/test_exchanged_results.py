@@ -166,8 +166,9 @@ def test_exchanged_and_damaged_checkpoints_and_vocabularies_are_not_exported(
     at, output = tmp_path / "results", tmp_path / "results/models/m"
     own, recipe = at / "vocabs/own", at / "pretraining/own"
     places = {"checkpoint": recipe / "step-1", "vocab": own, "output": output}
-    fit = as_json(FitRecipe(vocab="own", dataset="gad", kind="tokens"))
-    data = dataset(tmp_path / "gad", "a")
+    fit = as_json(FitRecipe(vocab="own", datasets={"gad": "tokens"}))
+    dataset(tmp_path / "gad", "a")
+    fitted = {"recipe": fit, "datasets": tmp_path, "output": tmp_path / "x.json"}
     for damage, fault in (
         (lambda: flip(recipe / "step-1/model.safetensors"), "model.safetensors is damaged: it has"),
         (lambda: exchange(recipe, at / "pretraining/else"), "another pretraining recipe"),
@@ -181,7 +182,7 @@ def test_exchanged_and_damaged_checkpoints_and_vocabularies_are_not_exported(
         assert message.startswith("pubmill: error: ") and fault in message
         assert ADVICE in message and not output.exists()
         if "tokenizer" in fault:
-            said = refused("vocab_diagnosis", recipe=fit, vocab=own, dataset=data, output=tmp_path / "x.json")
+            said = refused("vocab_diagnosis", vocab=own, **fitted)
             assert said.startswith(f"pubmill: error: {own}/tokenizer.json has changed")
 
 

@@ -57,7 +57,7 @@ def test_folders_in_shell_commands_are_those_of_paths(root: Path) -> None:
     folders = set(re.findall(r'\{params\.places\.results:q\}/([^ "]+)', commands))
     known = {
         RELATIVE.dataset("{dataset}"), RELATIVE.vocab("{vocab}"), RELATIVE.tokens("{corpus}", "{vocab}"),
-        RELATIVE.checkpoint("{recipe}", "{step}"), RELATIVE.model("{model}"), RELATIVE.page("{dataset}"),
-        RELATIVE.contradictions(), RELATIVE.dataset("").rstrip("/"),
+        RELATIVE.checkpoint("{recipe}", "{step}"), RELATIVE.model("{model}"),
+        RELATIVE.dataset("").rstrip("/"),
     }  # fmt: skip
     assert {re.sub(r"\{wildcards\.(\w+):q\}", r"{\1}", folder) for folder in folders} == known

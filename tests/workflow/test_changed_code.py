@@ -93,9 +93,9 @@ def test_edited_predictions_are_not_scored(copy: Project) -> None:
 
 
 def test_code_of_another_stage_and_documents_stop_nothing(unscored: tuple[Project, dict[Path, Any]]) -> None:
-    """The code that the first scoring changes is that of the pages of datasets."""
+    """The code that the first scoring changes is that of the report."""
     copy, records = unscored
-    copy.edit("pubmill/jobs/score.py", FIRST, CHANGING.replace(CODE, "pubmill/jobs/dataset_page.py"))
+    copy.edit("pubmill/jobs/score.py", FIRST, CHANGING.replace(CODE, "pubmill/jobs/report.py"))
     (copy.folder / "README.md").write_text("changed")
     copy.run(TABLE)
     assert len(list(copy.folder.glob(RECORDS))) == len(records)

@@ -133,7 +133,7 @@ def test_comparisons_and_report_have_it_too(part: tuple[Project, Any, Any]) -> N
 
 def test_the_whole_study_then_trains_nothing(part: tuple[Project, Any, Any], python: str) -> None:
     jobs = Planner(python).planned(part[0].folder)
-    assert jobs and set(jobs) <= {"table", "compare", "report", "contradictions"}
+    assert jobs and set(jobs) <= {"table", "compare", "report"}
 
 
 def test_records_are_found_for_any_part_of_a_table(targets: Any) -> None:

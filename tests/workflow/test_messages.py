@@ -182,7 +182,7 @@ def test_a_model_without_its_folder_is_reported_plainly(project: Project) -> Non
 
 def test_another_run_at_work_is_reported_plainly(project: Project) -> None:
     with lock(project.folder / "results/demo/.lock"):
-        reported = message(said(project, "results/demo/pages/contradictions.html"))
+        reported = message(said(project, CARD))
     assert (
         reported.startswith("another process is at work here and holds results/demo/.lock.")
         and "\n" not in reported

@@ -28,9 +28,9 @@ def audit(
 ) -> None:
     """Test which published numbers are possible.
 
-    Every printed value of the papers' tables is tested against the size of the test split, the runs and the
-    digits that its paper states, and equal or different values of a model are compared with the runs that
-    make them here. The findings are printed, and all verdicts are written to pages/audit below the results.
+    Every printed value of the papers' tables is tested against the test split, runs and digits that its paper
+    states; values of a model on which papers disagree are listed; and equal or different values are compared
+    with the runs that make them here. The findings are printed, and written to pages/audit below the results.
     """
     root = checkout()
     if value is not None:

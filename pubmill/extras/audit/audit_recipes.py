@@ -43,12 +43,14 @@ class AuditedRow(PublishedRow):
 
 class AuditedColumn(PublishedColumn):
     """A column. `runs`: 1 for a system that is not fine-tuned, else null. `combines`: the columns that it is
-    computed from; `by`: as their best, or as a drop; `why`: why its values can't be tested."""
+    computed from; `by`: as their best, or as a drop; `why`: why its values can't be tested. `standard`: all
+    its values are in the standard setting, as is its table."""
 
     runs: int | None = None
     combines: tuple[str, ...] = ()
     by: Literal["", "best", "drop"] = ""
     why: str = ""
+    standard: bool = False
 
     def printed_metric(self, row: PublishedRow) -> str:
         """Return the metric of a cell among the published values; that of a drop is `delta`."""
@@ -69,7 +71,8 @@ class StatedRuns(StrictRecipe):
 class AuditedTable(StrictRecipe):
     """A table of results. `protocols`: `column/row` -> its protocol where it is not the table's; `copied`:
     `column/row` -> the table that the paper copied the value from; `differences`: rows of differences to
-    cells of other tables."""
+    cells of other tables. `metric`: its own, if any; `elsewhere`: paper or table -> dataset, or `any` -> why
+    its values differ from those there."""
 
     name: str
     paper: str
@@ -82,12 +85,15 @@ class AuditedTable(StrictRecipe):
     left_out: dict[str, str] = field(default_factory=dict)
     protocols: dict[str, str] = field(default_factory=dict)
     copied: dict[str, str] = field(default_factory=dict)
+    metric: str | None = None
+    elsewhere: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
 class AuditRecipe(StrictRecipe):
-    """The input of the job that audits the published values. `facts`: the tables without scores."""
+    """The input of the audit's job. `facts`: the tables without scores; `models`: name -> label."""
 
     tables: tuple[AuditedTable, ...]
     protocols: dict[str, StatedRuns]
     facts: tuple[str, ...]
+    models: dict[str, str]
     versions: dict[str, Any]

@@ -1,5 +1,7 @@
-"""The section of the report on whether the published values of its tables are possible."""
+"""The sections of the report on the published values of its tables: what other papers print, and whether they
+are possible."""
 
+from functools import partial
 from pathlib import Path
 
 from markupsafe import Markup
@@ -12,11 +14,14 @@ from pubmill.report.study_report import Section
 from pubmill.tables.cells import read_as
 
 
-def _content(recipe: ReportRecipe, results: Path) -> Markup | None:
-    audit = read_as(Audit, results / f"{PAGE}.json").of_tables(recipe.tables)
-    if not audit.findings:
+def _content(part: str, recipe: ReportRecipe, results: Path) -> Markup | None:
+    audit = read_as(Audit, results / f"{PAGE}.json")
+    shown = audit.of_tables(recipe.tables)
+    if not getattr(shown, part):
         return None
-    return Markup(environment(None, TEMPLATES).get_template("audit_section.html.j2").render(shown=audit))
+    template = environment(None, TEMPLATES).get_template(f"{part}_section.html.j2")
+    return Markup(template.render(shown=shown, known=len(audit.contradictions)))
 
 
-SECTION = Section("audit", "Are these numbers possible?", _content)
+DISAGREEMENTS = Section("contradictions", "Where the papers disagree", partial(_content, "contradictions"))
+VERDICTS = Section("audit", "Are these numbers possible?", partial(_content, "findings"))

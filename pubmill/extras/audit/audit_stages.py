@@ -19,7 +19,6 @@ from pubmill.specs.study import Study
 from pubmill.specs.table_specs import ColumnSpec, RowSpec
 from pubmill.stages import Graph
 from pubmill.stages.stage import Stage
-from pubmill.storage.result_paths import PAGE_FORMATS
 
 PAGE = "pages/audit"
 """The page of the audit below the results, without extension."""
@@ -63,7 +62,7 @@ class AuditStage(Stage):
 
     def files(self) -> list[str]:
         """Return the page in all formats."""
-        return [f"{self.page}.{form}" for form in PAGE_FORMATS]
+        return [f"{self.page}.json", f"{self.page}.html"]
 
     @property
     def page(self) -> str:
@@ -80,10 +79,14 @@ class AuditStage(Stage):
 
     def recipe_of(self, wildcards: Any) -> AuditRecipe:
         """Return the audit's recipe; its counts and runs are the papers' only at a comparable scale."""
+        tables = tuple(map(self._table, self._specs.tables))
+        named = {column.model for table in tables for column in table.columns}
+        models = {name: spec.label or name for name, spec in self._specs.models.items() if name in named}
         return AuditRecipe(
-            tables=tuple(map(self._table, self._specs.tables)),
+            tables=tables,
             protocols={name: self._stated(spec) for name, spec in self._specs.protocols.items()},
             facts=tuple(name for name in self._specs.fact_tables if "/table" in name),  # not those of a text
+            models=models,
             versions={"audit": self.version},
         )
 
@@ -110,7 +113,7 @@ class AuditStage(Stage):
             spec,
             name=name,
             number=int(spec.name.removeprefix("table")),
-            columns=tuple(map(self._column, spec.columns)),
+            columns=tuple(self._column(spec, column) for column in spec.columns),
             rows=tuple(self._row(spec, row) for row in spec.rows),
             differences=tuple(
                 project(PublishedRow, one, key=one.name, metric="difference") for one in spec.differences
@@ -119,8 +122,9 @@ class AuditStage(Stage):
             copied={cell: one for cell, one in copied.items() if one},
         )
 
-    def _column(self, column: ColumnSpec) -> AuditedColumn:
+    def _column(self, table: TableSpec, column: ColumnSpec) -> AuditedColumn:
         made = self.graph.tables.column(column)
+        settings = {table.setting, *(column.setting or ()), *(one.setting for one in column.cells.values())}
         return project(
             AuditedColumn,
             made,
@@ -128,6 +132,7 @@ class AuditStage(Stage):
             combines=made.sources,
             by="best" if made.best_of else "drop" if made.drop else "",
             why="" if made.model or made.sources else OF_OTHERS,
+            standard=settings <= {"standard", None},
         )
 
     def _row(self, table: TableSpec, row: RowSpec) -> AuditedRow:

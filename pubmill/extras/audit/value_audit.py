@@ -14,20 +14,14 @@ from typing import Any, Literal, NamedTuple, get_args
 from pubmill.extras.audit import reachability as reach
 from pubmill.extras.audit.attainable_scores import Interval
 from pubmill.extras.audit.audit_recipes import AuditedColumn, AuditedRow, AuditedTable, AuditRecipe
+from pubmill.extras.audit.contradictions import Contradiction, find_contradictions, places_in_words
 from pubmill.extras.audit.reachability import Reading, arithmetic, changes, printed_range
 from pubmill.messages.wording import aligned
 from pubmill.recipes.tables import Composite, PublishedRow
 from pubmill.report.rendering import renderers
 from pubmill.statistics.verdict_models import Shape
-from pubmill.storage.result_paths import PAGE_FORMATS
 from pubmill.tables.cells import PublishedValue
-from pubmill.tables.published_values import (
-    places,
-    published_lines,
-    published_of_cells,
-    read_published,
-    table_numbers,
-)
+from pubmill.tables.published_values import places, published_lines, published_of_cells, read_published
 
 Verdict = Literal["reachable", "unreachable", "untestable"]
 
@@ -56,9 +50,10 @@ class Finding(Shape):
 
 
 class Audit(Shape):
-    """The verdicts on all published values, in the order of tables and files."""
+    """The verdicts on all published values, in the order of tables and files, and their contradictions."""
 
     findings: tuple[Finding, ...]
+    contradictions: tuple[Contradiction, ...]
 
     @property
     def counts(self) -> dict[str, Counter[str]]:
@@ -93,8 +88,10 @@ class Audit(Shape):
         return [TestSummary(paper, dataset, test, ones) for (paper, dataset, test), ones in groups.items()]
 
     def of_tables(self, tables: tuple[str, ...]) -> "Audit":
-        """Select the values of some tables."""
-        return Audit(findings=tuple(one for one in self.findings if one.table in tables))
+        """Select the values of some tables, and the contradictions that involve one of them."""
+        own = (one for one in self.contradictions if not set(tables).isdisjoint(one.tables))
+        findings = tuple(one for one in self.findings if one.table in tables)
+        return Audit(findings=findings, contradictions=tuple(own))
 
 
 class Unreachable(NamedTuple):
@@ -109,10 +106,7 @@ class Unreachable(NamedTuple):
     @property
     def places(self) -> str:
         """The tables where it is printed: `gu2020 Tables 6, 7; tinn2021 Table 2`."""
-        papers: dict[str, dict[int, None]] = {}
-        for one in self.findings:
-            papers.setdefault(one.paper, {})[one.number] = None
-        return "; ".join(map(table_numbers, papers, papers.values()))
+        return places_in_words((one.paper, one.number) for one in self.findings)
 
     @property
     def models(self) -> str:
@@ -133,13 +127,8 @@ class TestSummary(NamedTuple):
         """The distinct printed values with their verdicts."""
         return {one.printed: one.verdict for one in self.findings}
 
-    @property
-    def unreachable(self) -> list[str]:
-        return sorted(value for value, verdict in self.distinct.items() if verdict == "unreachable")
-
-    @property
-    def untestable(self) -> list[str]:
-        return sorted(value for value, verdict in self.distinct.items() if verdict == "untestable")
+    def having(self, verdict: Verdict) -> list[str]:
+        return sorted(value for value, found in self.distinct.items() if found == verdict)
 
     @property
     def by_chance(self) -> float:
@@ -158,10 +147,12 @@ PARTS_NOT_PRINTED = "the values that it is computed from are not all printed"
 
 def audit(recipe: AuditRecipe, specs: Path) -> Audit:
     """Audit all published values; `specs`: the folder with the published files."""
-    scores = (one for table in recipe.tables for one in _TableAudit(table, recipe, specs).findings())
+    tables = {table.name: _TableAudit(table, recipe, specs) for table in recipe.tables}
+    scores = (one for table in tables.values() for one in table.findings())
     facts = (one for table in recipe.facts for one in _facts(table, specs))
     findings = sorted((*scores, *facts), key=lambda one: one.table)  # stable: within a table as in its file
-    return Audit(findings=tuple(findings))
+    contradictions = find_contradictions(recipe, {name: one.printed for name, one in tables.items()})
+    return Audit(findings=tuple(findings), contradictions=contradictions)
 
 
 def _facts(table: str, specs: Path) -> Iterator[Finding]:
@@ -189,7 +180,7 @@ class _TableAudit:
         self._composites = {one.name: one for one in table.composites}
 
     @cached_property
-    def _printed(self) -> Mapping[tuple[str, str], PublishedValue]:
+    def printed(self) -> Mapping[tuple[str, str], PublishedValue]:
         """Column and row -> published value."""
         rows = [*self._table.rows, *(one.row for one in self._table.composites)]
         return published_of_cells(self._table.columns, rows, read_published(self._file, self._table.left_out))
@@ -248,7 +239,7 @@ class _TableAudit:
         return _follows(printed, reach.mean_interval(known), over_tasks if len(groups) > 1 else of_all)
 
     def _interval(self, column: str, row: str) -> Interval | None:
-        value = self._printed.get((column, row))
+        value = self.printed.get((column, row))
         return reach.rounding_interval(value.printed) if value else None
 
     def _combined(self, column: AuditedColumn, row: PublishedRow) -> Interval | None:
@@ -322,7 +313,8 @@ def _follows(printed: str, possible: Interval, test: str) -> Judged:
 
 
 def findings_in_text(shown: Audit) -> str:
-    """Return the numbers of values by verdict, and each unreachable value with its arithmetic."""
+    """Return the numbers of values by verdict, each unreachable value with its arithmetic, and the
+    contradictions."""
     counts = {paper: [of[verdict] for verdict in get_args(Verdict)] for paper, of in shown.counts.items()}
     lines = aligned(
         [("paper", *get_args(Verdict)), *((paper, *map(str, of)) for paper, of in counts.items())]
@@ -332,7 +324,10 @@ def findings_in_text(shown: Audit) -> str:
         lines.append(
             f"{found.printed} ({one.places}; {one.models}; {found.dataset}): {found.test}: {found.why}"
         )
+    for differing in shown.contradictions:
+        values = ", ".join(f"{value} ({of})" for value, of in differing.sources)
+        lines.append(f"{differing.model}, {differing.dataset}: {values}: {'; '.join(differing.reasons)}")
     return "\n".join(lines)
 
 
-AUDIT_RENDERERS = renderers("audit", PAGE_FORMATS, lambda shown: {"shown": shown}, folder=TEMPLATES)
+AUDIT_RENDERERS = renderers("audit", ("json", "html"), lambda shown: {"shown": shown}, folder=TEMPLATES)

@@ -52,7 +52,7 @@ def test_a_new_table_is_a_valid_spec_and_its_values_have_their_keys(specs: Path,
 
 
 def test_a_table_of_results_without_a_number_is_no_spec(specs: Path, full_specs: Specs) -> None:
-    """Its page, the audit and the contradictions name it by its number."""
+    """Its page and the audit name it by its number."""
     asked = ("mine/table01", ["bc2gm"], ["pubmedbert-base"], "blurb", full_specs, specs)
     spec, _ = write_table(*asked)
     names = ("first", "section3", "table00")

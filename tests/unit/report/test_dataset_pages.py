@@ -1,9 +1,6 @@
 """Pages of datasets: every part, for every kind, and no text of the dataset."""
 
-import gzip
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +9,9 @@ import pytest
 from pubmill.errors import PubmillError
 from pubmill.recipes.reading import as_json, build
 from pubmill.recipes.report import PageRecipe
-from pubmill.report.dataset_pages import PAGE_RENDERERS, Page, make_page
+from pubmill.report.dataset_pages import Page, make_page
+from pubmill.report.rendering import environment
 from pubmill.specs import Specs
-from pubmill.storage.result_paths import PAGE_FORMATS
-from pubmill.tables.cells import read_as
 from tests.pages import parsed
 from tests.unit.report import toy_cards as made_up
 from tests.unit.toy_studies import GraphOf
@@ -61,7 +57,6 @@ def recipe(**changes: Any) -> PageRecipe:
         ],
         "published": {"train": {"name": "train.tsv", "sha256": "c" * 64}},
         "variants": ["drugs@blue"],
-        "versions": {},
     }
     return build(PageRecipe, values | changes, "here")
 
@@ -80,10 +75,16 @@ def page(results: Path, made: PageRecipe | None = None, **card: Any) -> Page:
     return make_page(made, results)
 
 
+def render(page: Page) -> str:
+    """The page as the report has it."""
+    template = '{% import "_dataset_page.html.j2" as pages %}{{ pages.content(page) }}'
+    return environment().from_string(template).render(page=page)
+
+
 def test_a_page_holds_every_part(tmp_path: Path) -> None:
-    text = parsed(PAGE_RENDERERS["html"](page(tmp_path))).text_content()
+    text = parsed(render(page(tmp_path))).text_content()
     for part in (
-        "Drugs (drugs@blurb)", "10 ✓", "CPR:3", "20.0 %", "95th percentile", "12.25", "contradictory texts",
+        "10 ✓", "CPR:3", "20.0 %", "95th percentile", "12.25", "contradictory texts",
         "test, train", "what the chemical does", "upregulates", "guidelines of the drugs",
         "no sentence", "3 inputs of test are also in train", "Table 3 prints 99.", "a note", "drugs@blue",
         "the licence of the drugs",
@@ -95,27 +96,25 @@ def test_a_page_holds_every_part(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_page_of_any_kind_is_the_same_again_and_read_by_the_report(tmp_path: Path, kind: str) -> None:
+def test_a_page_of_any_kind_is_the_same_again(tmp_path: Path, kind: str) -> None:
     made = page(tmp_path, recipe(kind=kind))
-    assert PAGE_RENDERERS["html"](made) == PAGE_RENDERERS["html"](made)
-    assert "Lengths" in PAGE_RENDERERS["html"](made)
-    (tmp_path / "page.json").write_text(PAGE_RENDERERS["json"](made))
-    assert read_as(Page, tmp_path / "page.json") == made
+    assert render(made) == render(made) and "Lengths" in render(made)
+    assert made.title == "Drugs (drugs@blurb)" and not made.warning
 
 
 def test_made_up_data_is_said_to_be_and_words_stand_for_mentions_without_a_beginning(tmp_path: Path) -> None:
     counts = {**made_up.COUNTS["tokens"], **made_up.COMMON, "mentions": 0, "mentions.Drug": 0}
     scale = {"made_up": True, "scale": "demo", "scale_title": "demo scale, made-up data"}
     made = page(tmp_path, recipe(kind="tokens", label="", **scale), counts={"test": counts, "train": counts})
-    assert "made-up data" in parsed(PAGE_RENDERERS["html"](made)).xpath("string(//*[@class='banner'])")
+    assert made.warning == "demo scale, made-up data"
     assert (made.title, made.labels_are) == ("drugs@blurb", "labelled words by type")
     assert [(name, cells[0].value) for name, cells in made.labels] == [("Drug", 3)]
 
 
 def test_a_page_holds_no_path_of_this_machine_and_needs_nothing_from_elsewhere(tmp_path: Path) -> None:
     made = page(tmp_path)
-    assert not any("/home/somebody" in render(made) for render in PAGE_RENDERERS.values())
-    found = parsed(PAGE_RENDERERS["html"](made))
+    assert "/home/somebody" not in render(made)
+    found = parsed(render(made))
     assert not found.xpath("//script | //link | //img | //@src")
     assert len(found.xpath("//@id")) == len(set(found.xpath("//@id")))
 
@@ -126,7 +125,7 @@ def test_names_notes_and_labels_are_escaped(tmp_path: Path) -> None:
     texts: dict[str, Any] = dict.fromkeys(("label", "licence", "negative"), HOSTILE)
     texts |= {"conflicts": [HOSTILE], "notes": [HOSTILE], "glosses": glosses}
     made = page(tmp_path, recipe(**texts), counts={"train": counts})
-    assert not parsed(PAGE_RENDERERS["html"](made)).xpath("//script")
+    assert not parsed(render(made)).xpath("//script")
 
 
 @pytest.mark.parametrize(
@@ -147,34 +146,15 @@ def test_a_card_of_another_dataset_or_of_other_sources_is_refused(
         make_page(recipe(sources=[source | {"check": None}], **changes), tmp_path)
 
 
-def test_the_program_reads_no_examples(tmp_path: Path, root: Path) -> None:
-    """Text of the dataset cannot reach a page: the examples beside the card are not even opened."""
-    page(tmp_path)
-    with gzip.open(tmp_path / "datasets/drugs@blurb/train.jsonl.gz", "wt") as file:
-        file.write("not an example: CANARY\n")
-    command = [
-        sys.executable, "-m", "pubmill.job", "dataset_page", "--recipe", as_json(recipe()),
-        "--results", str(tmp_path), "--output", str(tmp_path / "pages/drugs@blurb"),
-    ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert {path.name for path in (tmp_path / "pages").iterdir()} == {
-        f"drugs@blurb.{form}" for form in (*PAGE_FORMATS, "sha256")
-    }
-    assert not any("CANARY" in path.read_text() for path in (tmp_path / "pages").iterdir())
-
-
 def test_page_recipes_of_all_datasets_have_no_paths(
     full_specs: Specs, graph_of: GraphOf, tmp_path: Path
 ) -> None:
     made = graph_of(full_specs, mirror=str(tmp_path))
     for name, spec in full_specs.datasets.items():
-        found = made.pages.recipe(name)
+        found = made.datasets.page(name)
         assert str(tmp_path) not in as_json(found)
         assert [source.role for source in found.sources] == list(spec.sources)
         assert found.published.keys() == (spec.published.files.keys() if spec.published else set())
-    with pytest.raises(PubmillError, match="you apply for at"):
-        made.pages.inputs("mednli")
 
 
 def test_counts_begin_with_those_of_the_size_and_have_no_labels_or_repetitions(tmp_path: Path) -> None:
@@ -187,7 +167,7 @@ def test_counts_begin_with_those_of_the_size_and_have_no_labels_or_repetitions(t
     assert [(name, cells[0].value) for name, cells in made.repetitions] == [("repeated_texts", 2)]
     assert [(name, [one.value for one in cells]) for name, cells in made.left_out] == [("odd", [7, 0])]
     assert [[one.share for one in cells] for _, cells in made.labels] == [[1.0, None]]
-    assert "expected 6" in PAGE_RENDERERS["html"](made)
+    assert "expected 6" in render(made)
     train, test = {"labels.x": 1, "labels.y": 3}, {"labels.x": 2}
     labels = page(tmp_path, counts={"test": test, "train": train}).labels
     assert [[cell.share for cell in cells] for _, cells in labels] == [[0.25, 1.0], [0.75, 0.0]]

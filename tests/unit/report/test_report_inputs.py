@@ -19,7 +19,7 @@ from tests.unit.report import toy_reports as reports_made_up
 from tests.unit.tables import test_fact_cells as test_facts
 from tests.unit.toy_studies import loaded, study_of
 
-FIT = {"splits": {"test": {"entity_words": {"subwords_per_word": 1.5}}}}
+FIT = {"datasets": {"bc2gm": {"test": {"entity_words": {"subwords_per_word": 1.5}}}}}
 
 
 def targets(results: Path) -> Graph:
@@ -31,15 +31,15 @@ def targets(results: Path) -> Graph:
 def put(results: Path, file: str) -> None:
     """Something in the form that the file has."""
     path, parts = results / file, Path(file).parts
-    dataset, datasets = Path(file).stem, loaded(ROOT / "specs", "demo").datasets
+    datasets = loaded(ROOT / "specs", "demo").datasets
     if parts[0] == "runs" and parts[-2] == "final":
         seed = int(path.stem.removeprefix("seed-"))
         path.parent.mkdir(parents=True, exist_ok=True)
         write_record(path, made_up.record(parts[2], parts[3], seed, 0.8))
-    elif parts[:2] == ("pages", "datasets"):
-        reports_made_up.put_page(results, dataset, datasets[dataset].kind)
     elif parts[-1] == "card.json":
-        cards_made_up.write(results, cards_made_up.card(parts[1], datasets[parts[1]].kind))
+        data = datasets[parts[1]]
+        sources = {role: {"file": "f", "bytes": 5, "sha256": "5" * 64} for role in data.sources}
+        cards_made_up.write(results, cards_made_up.card(data.name, data.kind, sources=sources))
     elif parts[0] == "pretraining":
         reports_made_up.put_checkpoint(path.parent, int(parts[2].removeprefix("step-")))
     elif parts[-1] == "gu2020-table03.json":
@@ -55,7 +55,6 @@ def _content(results: Path, file: str) -> object:
     return {
         "gu2020-table06.json": to_json(table),
         "gu2020-table06.comparisons.json": to_json(made_up.compared(table)),
-        "contradictions.json": {"found": []},
         "stats.json": reports_made_up.STATISTICS,
         "diagnosis.json": reports_made_up.DIAGNOSIS,
     }.get(Path(file).name, FIT)
@@ -78,12 +77,6 @@ def test_the_inputs_are_what_is_read(tmp_path: Path) -> None:
         with pytest.raises(PubmillError, match=re.escape(Path(file).name)):
             read_report(made.report.recipe(), results)
         (tmp_path / "away").rename(results / file)
-
-
-def test_a_study_of_facts_alone_waits_for_no_contradictions(tmp_path: Path) -> None:
-    made = checked_graph(*study_of(ROOT, tables=("gu2020/table03",), results=str(tmp_path)))
-    assert not any("contradictions" in path for path in made.report.inputs())
-    assert set(made.paths.contradiction_files()) < set(made.scope.everything())
 
 
 def test_a_scale_with_other_data_leads_to_the_example(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,9 +38,8 @@ def test_a_study_without_pretraining_or_records_has_a_page(tmp_path: Path) -> No
     ("file", "content", "message"),
     [
         ("corpora/abstracts/stats.json", "{}", "lacks parsed, documents"),
-        ("pages/datasets/bc2gm.json", "{", "bc2gm.json:1"),
-        ("pages/datasets/bc2gm.json", "{}", "bc2gm.json is not a Page"),
-        ("pages/contradictions.json", "{}", "contradictions.json is not a Contradictions"),
+        ("datasets/bc2gm/card.json", "{", "card.json:1"),
+        ("datasets/bc2gm/card.json", "{}", "card.json is not a Card"),
         ("pretraining/base/step-4/log.jsonl", '{"step": 1}\n', "log.jsonl:1: expected step, tokens and loss"),
         ("pretraining/base/step-4/log.jsonl", "", "log.jsonl is empty or absent"),
         ("tables/small/gu2020-table06.json", "{}", "table06.json is not a Table"),

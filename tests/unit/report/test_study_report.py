@@ -7,7 +7,7 @@ from pubmill.report.rendering import to_json
 from pubmill.report.study_report import read_report, render
 from tests.pages import parsed
 from tests.unit import toy_tables as made_up
-from tests.unit.report.toy_reports import HOSTILE, put, put_page, put_table, recipe
+from tests.unit.report.toy_reports import put, put_page, put_table, recipe
 from tests.unit.tables import test_fact_cells as made_up_facts
 
 
@@ -32,7 +32,7 @@ def test_the_page_is_self_contained_accessible_and_deterministic(results: Path) 
     ids = page.xpath("//@id")
     assert len(ids) == len(set(ids))
     assert {link[1:] for link in page.xpath("//main//a/@href | //nav//a/@href") if link[0] == "#"} <= set(ids)
-    # what leads elsewhere: files beside the report, a page of a dataset, the paper
+    # what leads elsewhere: files beside the report, what a dataset's page names, the paper
     elsewhere = page.xpath("//a[not(starts-with(@href, '#'))]/@href")
     assert [link for link in elsewhere if not link.startswith("../tables/small/gu2020-table06.")] == [
         "https://example.org/apply",
@@ -101,15 +101,6 @@ def test_each_dataset_has_its_page_which_its_name_leads_to(results: Path) -> Non
         assert part in closed[1].text_content(), part
     # beneath the heading that they stand under
     assert not closed[1].xpath(".//h1 | .//h2 | .//h3") and len(closed[1].xpath(".//h4")) > 5
-
-
-def test_the_contradictions_are_those_of_the_studys_tables(results: Path) -> None:
-    page = parsed(render(read_report(recipe(), results)))
-    [section] = page.xpath("//details[contains(summary, 'why they differ')]")
-    assert section.xpath(".//tbody/tr/th/text()") == ["Model of gu2020"]
-    text = " ".join(section.text_content().split())
-    assert "84.5 gu2020 Table 6" in text and "85.6 lewis2020 Table 2" in text and HOSTILE in text
-    assert "2 are known in the papers. 1 of them" in " ".join(page.text_content().split())
 
 
 def test_a_run_of_two_tables_is_counted_once(results: Path) -> None:

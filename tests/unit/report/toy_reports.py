@@ -1,16 +1,16 @@
 """What a report is made from, in a made-up results folder."""
 
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pubmill.recipes.reading import build
 from pubmill.recipes.report import ReportRecipe
-from pubmill.report.contradictions import Contradiction, Contradictions, Printed
-from pubmill.report.dataset_pages import Page
 from pubmill.report.rendering import to_json
-from pubmill.tables.cells import Table, parse
-from pubmill.tables.dataset_cards import Card
+from pubmill.storage.result_paths import RELATIVE
+from pubmill.tables.cells import Table
 from tests.unit import toy_tables as made_up
 from tests.unit.report import test_dataset_pages as made_up_pages
 from tests.unit.report import toy_cards as made_up_cards
@@ -26,7 +26,7 @@ STUDY = {
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 
-def recipe(**changes: Any) -> ReportRecipe:
+def recipe(datasets: Sequence[str] = ("bc2gm",), **changes: Any) -> ReportRecipe:
     values: dict[str, Any] = {
         **STUDY,
         "fact_tables": [],
@@ -36,11 +36,12 @@ def recipe(**changes: Any) -> ReportRecipe:
         "models": ["bert", "ours"],
         "checkpoints": {},
         "fits": {},
-        "datasets": ["bc2gm"],
+        "datasets": [],
         "sources": ["sources/host/one.tsv.source.json"],
         "references": {"gu2020": {"text": "Gu et al. (2021).", "doi": "10.1145/3458754"}},
     }
-    return build(ReportRecipe, values | changes, "here")
+    pages = tuple(made_up_pages.recipe(name=name, label="", card=RELATIVE.card(name)) for name in datasets)
+    return replace(build(ReportRecipe, values | changes, "here"), datasets=pages)
 
 
 def put(path: Path, value: Any) -> None:
@@ -49,35 +50,15 @@ def put(path: Path, value: Any) -> None:
 
 
 def put_table(results: Path, table: Table) -> None:
-    """The table, its models compared, and two contradictions, of which one is about it."""
+    """The table, and its models compared."""
     put(results / "tables/small/gu2020-table06.json", to_json(table))
     put(results / "tables/small/gu2020-table06.comparisons.json", to_json(made_up.compared(table)))
-    found = tuple(contradiction(name) for name in ("gu2020/table06", "shin2020/table01"))
-    put(results / "pages/contradictions.json", to_json(Contradictions(found=found)))
-
-
-def contradiction(table: str) -> Contradiction:
-    """A value of the table against another's."""
-    paper, _, name = table.partition("/")
-    other = {"table": "lewis2020/table02", "paper": "lewis2020", "number": 2, "protocol": "lewis2020"}
-    own = {"table": table, "paper": paper, "number": int(name[-2:]), "protocol": "p"}
-    values = tuple(
-        Printed.model_validate(
-            {**place, "aggregate": "mean", "dataset": "bc2gm", "metric": "entity_f1", "value": float(value),
-             "printed": value, "note": ""}
-        )
-        for place, value in ((own, "84.5"), (other, "85.6"))
-    )  # fmt: skip
-    return Contradiction(model=f"Model of {paper}", dataset="bc2gm", values=values, reasons=(HOSTILE,))
 
 
 def put_page(results: Path, dataset: str, kind: str, **changes: Any) -> None:
-    """The dataset's page as the report reads it."""
-    card = made_up_cards.card(dataset, kind, **changes)
-    sources = made_up_pages.recipe().sources
-    made = made_up_pages.recipe(name=dataset, label="", kind=kind, sources=sources)
-    page = Page(recipe=made, card=parse(Card, card, dataset), sources=())
-    put(results / f"pages/datasets/{dataset}.json", to_json(page))
+    """The card of a dataset, and the record of its source."""
+    made_up_cards.write(results, made_up_cards.card(dataset, kind, **changes))
+    made_up_pages.put_record(results)
 
 
 SOURCE = {"url": "u", "bytes": 5, "sha256": "5" * 64, "origin": "network", "retrieved": "2026-01-02T00:00:00"}

@@ -32,7 +32,7 @@ def recipes_of(made: Graph) -> list[Any]:
         *(getattr(made, name).recipe_of(of) for name in names),
         made.supplied.recipe("scispacy-bc5cdr", "bc2gm"),
         made.records.recipe(made.supplied.run("scispacy-bc5cdr", "bc2gm")[0]),
-        made.pages.recipe("chemprot@blurb"),
+        made.datasets.page("chemprot@blurb"),
         published_recipe("bc2gm", made.specs.datasets["bc2gm"]),
         made.models.recipe("pubmedbert-base"),
         conversion_recipe("bc2gm", made.specs.datasets["bc2gm"]),

@@ -27,7 +27,7 @@ from pubmill.vocabs import diagnosis
 from pubmill.vocabs.diagnosis import (
     TERMS,
     diagnose,
-    diagnose_dataset,
+    diagnose_datasets,
     diagnose_examples,
     entity_words,
     split_terms,
@@ -97,27 +97,27 @@ def write_dataset(folder: Path, examples: list[Example]) -> Path:
 
 def test_the_program_writes_figures_and_no_text(tmp_path: Path, vocab: Path, python: str) -> None:
     secret = TokensExample(id="secret-id", document="secret-note", words=["secretword"], labels=["B-X"])
-    dataset = write_dataset(tmp_path / "dataset", [secret])
-    output, recipe = tmp_path / "on" / "d.json", {"vocab": "v", "dataset": "d", "kind": "tokens"}
+    write_dataset(tmp_path / "d", [secret])
+    output, recipe = tmp_path / "on" / "x.json", {"vocab": "v", "datasets": {"d": "tokens"}}
     command = [python, "-m", "pubmill.job", "vocab_diagnosis", "--recipe", json.dumps(recipe)]
-    command += ["--vocab", str(vocab), "--dataset", str(dataset), "--output", str(output)]
+    command += ["--vocab", str(vocab), "--datasets", str(tmp_path), "--output", str(output)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     written = json.loads(output.read_text())
-    assert written["splits"].keys() == {"train", "dev", "test"} and written["size"] == 10
+    assert written["vocab"] == "v" and written["datasets"]["d"].keys() == {"train", "dev", "test"}
     assert "secret" not in output.read_text() + done.stdout + done.stderr
 
 
 def test_broken_folders_are_named(tmp_path: Path, vocab: Path) -> None:
-    recipe = FitRecipe(vocab="v", dataset="d", kind="tokens")
-    dataset = write_dataset(tmp_path / "dataset", [SENTENCE])
+    recipe = FitRecipe(vocab="v", datasets={"d": "tokens"})
+    dataset = write_dataset(tmp_path / "d", [SENTENCE])
     with pytest.raises(PubmillError, match=r"tokenizer\.json does not exist"):
-        diagnose_dataset(recipe, tmp_path / "absent", dataset)
+        diagnose_datasets(recipe, tmp_path / "absent", tmp_path)
     (dataset / "dev.jsonl.gz").write_bytes(b"no")
     with pytest.raises(PubmillError, match=r"dev\.jsonl\.gz"):
-        diagnose_dataset(recipe, vocab, dataset)
+        diagnose_datasets(recipe, vocab, tmp_path)
     (vocab / "tokenizer.json").write_text("{}")
     with pytest.raises(PubmillError, match="no readable tokenizer"):
-        diagnose_dataset(recipe, vocab, dataset)
+        diagnose_datasets(recipe, vocab, tmp_path)
 
 
 def test_the_fit_to_a_corpus_counts_every_occurrence(vocab: Path) -> None:

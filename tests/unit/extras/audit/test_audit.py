@@ -16,6 +16,7 @@ from pubmill.extras.audit.audit_recipes import (
     ScoreCounts,
     StatedRuns,
 )
+from pubmill.extras.audit.contradictions import Contradiction
 from pubmill.extras.audit.value_audit import (
     AUDIT_RENDERERS,
     FACT,
@@ -31,6 +32,7 @@ from pubmill.report.rendering import to_json
 from pubmill.report.study_report import read_report, render
 from pubmill.tables.cells import read_as
 from tests.conftest import ROOT
+from tests.pages import parsed
 from tests.unit import toy_tables as made_up
 from tests.unit.programs import Ended, run_verb
 from tests.unit.report.toy_reports import HOSTILE, put, put_table, recipe
@@ -65,10 +67,10 @@ def test_every_published_value_has_one_verdict(papers: Audit) -> None:
 def test_the_values_of_bioasq_and_pubmedqa_in_gu2020(papers: Audit) -> None:
     tests = {(one.paper, one.dataset): one for one in papers.tests}
     bioasq, pubmedqa = tests["gu2020", "BioASQ"], tests["gu2020", "PubMedQA"]
-    assert bioasq.unreachable == UNREACHABLE and len(bioasq.distinct) == 15
-    assert pubmedqa.unreachable == [] and len(pubmedqa.distinct) == 15
+    assert bioasq.having("unreachable") == UNREACHABLE and len(bioasq.distinct) == 15
+    assert pubmedqa.having("unreachable") == [] and len(pubmedqa.distinct) == 15
     assert (bioasq.by_chance, pubmedqa.by_chance) == (0.14, 0.5)
-    assert tests["tinn2021", "BioASQ"].unreachable == ["87.56"]
+    assert tests["tinn2021", "BioASQ"].having("unreachable") == ["87.56"]
 
 
 def test_a_value_is_listed_once_with_its_places_arithmetic_and_smallest_change(papers: Audit) -> None:
@@ -146,7 +148,7 @@ def judged(
         protocols={"b/acc": "open"},
         copied={copied: "q Table 1"} if copied else {},
     )
-    made = audit(AuditRecipe(tables=(table,), protocols=PROTOCOLS, facts=(), versions={}), folder)
+    made = audit(AuditRecipe(tables=(table,), protocols=PROTOCOLS, facts=(), models={}, versions={}), folder)
     assert len(made.findings) == len(lines)
     return {"/".join(line.split(",")[:3]): one for line, one in zip(lines, made.findings, strict=True)}
 
@@ -227,7 +229,7 @@ def test_facts_are_untestable(tmp_path: Path) -> None:
     path = tmp_path / "tables/p/table01.published.csv"
     path.parent.mkdir(parents=True)
     path.write_text("row,column,metric,value,note\na,words,count,3.1B,\na,bytes,text,,not reported\n")
-    made = audit(AuditRecipe(tables=(), protocols={}, facts=("p/table01",), versions={}), tmp_path)
+    made = audit(AuditRecipe(tables=(), protocols={}, facts=("p/table01",), models={}, versions={}), tmp_path)
     assert [(one.number, one.why) for one in made.findings] == [(1, FACT)]
 
 
@@ -258,7 +260,7 @@ def test_numbers_of_others_by_chance(tmp_path: Path) -> None:
         "a/acc/accuracy": (14, 100), "b/acc/accuracy": (2, 10), "drop/acc/delta": None,
         "a/few/accuracy": (1, 1), "a/other/macro_f1": None, "a/mean/score": None,
     }  # fmt: skip
-    made = Audit(findings=tuple(found.values()))
+    made = Audit(findings=tuple(found.values()), contradictions=())
     assert [(one.dataset, one.test) for one in made.tests] == [
         ("ACC", "mean of 10 runs of k/140, which is k/1400"), ("ACC", "one run of k/140"),
     ], "a test that every number passes excludes nothing"  # fmt: skip
@@ -296,7 +298,7 @@ def test_other_f1_or_other_datasets_make_no_triple(tmp_path: Path) -> None:
 
 def test_reasons_come_with_the_most_frequent_first_and_places_once(tmp_path: Path) -> None:
     lines = ("a,other,macro_f1,50.0,", "b,other,macro_f1,51.0,")
-    made = Audit(findings=tuple(judged(tmp_path, *lines).values()))
+    made = Audit(findings=tuple(judged(tmp_path, *lines).values()), contradictions=())
     assert list(made.reasons.items()) == [("no counts", 2)]
     assert made.counts == {"p": Counter(untestable=2), "all": Counter(untestable=2)} and made.tests == []
 
@@ -308,13 +310,27 @@ def finding(table: str, printed: str, verdict: str, why: str) -> Finding:
     return Finding.model_validate({**values, **texts, "change": "none", "chance": (1, 10)})
 
 
+def contradiction(table: str) -> Contradiction:
+    """A value of the table against one of lewis2020."""
+    paper, _, name = table.partition("/")
+    return Contradiction(
+        model=f"Model of {paper}",
+        dataset="bc2gm",
+        tables=(table, "lewis2020/table02"),
+        sources=(("84.5", f"{paper} Table {int(name[-2:])}"), ("85.6", "lewis2020 Table 2")),
+        range=1.1,
+        reasons=(HOSTILE,),
+    )
+
+
 FOUND = Audit(
     findings=(
         finding("gu2020/table06", "-0.5", "unreachable", "the nearest scores"),
         finding("gu2020/table06", "70.0", "reachable", ""),
         finding("gu2020/table07", "-0.5", "unreachable", "the nearest scores"),
         finding("shin2020/table01", "1.0", "untestable", f"not stated {HOSTILE}"),
-    )
+    ),
+    contradictions=tuple(map(contradiction, ("gu2020/table06", "shin2020/table01"))),
 )
 
 
@@ -346,6 +362,12 @@ def test_the_report_of_a_comparable_study_has_the_verdicts_on_its_tables(tmp_pat
     page = render(read_report(recipe(**bare, sections=["audit"]), tmp_path))
     assert page.count("Are these numbers possible?") == 2 and "gu2020 Table 6<" in page
     assert "shin2020" not in page and "gu2020 Tables 6, 7" not in page
+    [section] = parsed(page).xpath("//details[contains(summary, 'why they differ')]")
+    assert section.xpath(".//tbody/tr/th/text()") == ["Model of gu2020"]
+    text = " ".join(section.text_content().split())
+    assert "84.5 gu2020 Table 6" in text and "85.6 lewis2020 Table 2" in text and HOSTILE in text
+    assert "2 are known in the papers. 1 of them" in " ".join(parsed(page).text_content().split())
+    assert parsed(page).xpath("//nav//a[@href='#contradictions']")
 
 
 def test_the_page_by_the_command_names_its_files(made: tuple[Path, Ended]) -> None:
