@@ -97,9 +97,9 @@ class Digests:
             self._append_line([name, *state, digest])
         return digest
 
-    def of_folder(self, folder: Path, pattern: str = "*") -> dict[str, str]:
+    def of_folder(self, folder: Path) -> dict[str, str]:
         """Return the digests of a folder's files by their names, relative to it."""
-        files = sorted(path for path in folder.glob(pattern) if path.is_file())
+        files = sorted(path for path in folder.glob("*") if path.is_file())
         return {path.relative_to(folder).as_posix(): self.of(path) for path in files}
 
     def _read_store(self) -> dict[str, tuple[list[int], str]]:
