@@ -30,6 +30,7 @@ def test_a_few_cases_are_survived(attack: Attack) -> None:
 
 @pytest.mark.long
 @pytest.mark.weekly
-@pytest.mark.parametrize("attack", [one for one in EVERY if more(one.values[0])])
-def test_many_cases_are_survived(attack: Attack) -> None:
+@pytest.mark.parametrize("name", [name for name, attack in attacks().items() if more(attack)])
+def test_many_cases_are_survived(name: str) -> None:
+    attack = attacks()[name]
     check(attack, more(attack))
