@@ -21,14 +21,14 @@ settings.load_profile("untimed")
 LONGEST = tuple(
     f"tests/{name}.py"
     for name in (
-        "workflow/test_demo", "workflow/test_slurm", "gpu/test_rehearsal", "workflow/test_printed_commands",
-        "workflow/test_finetuning", "gpu/test_traces", "workflow/test_wheel", "workflow/test_tutorial",
-        "workflow/test_pretraining", "workflow/test_kills", "unit/test_attacks", "acceptance/test_pmc_real",
-        "workflow/test_access", "unit/pretraining/test_distributed", "workflow/test_tasks_beyond",
-        "workflow/test_extras", "acceptance/test_tokens_real", "acceptance/test_relations_real",
-        "workflow/test_reruns", "workflow/test_archive", "workflow/test_found_records",
-        "unit/report/test_report_browser", "unit/pretraining/test_engine", "unit/pretraining/test_learners",
-        "unit/finetuning/test_texts", "unit/finetuning/test_seeds", "unit/finetuning/test_tokens",
+        "workflow/test_demo", "workflow/test_slurm", "workflow/test_finetuning", "workflow/test_reruns",
+        "gpu/test_traces", "workflow/test_printed_commands", "workflow/test_wheel", "workflow/test_kills",
+        "workflow/test_pretraining", "workflow/test_tasks_beyond", "unit/finetuning/test_seeds",
+        "workflow/test_found_records", "unit/pretraining/test_distributed", "workflow/test_access",
+        "workflow/test_archive", "workflow/test_elsewhere", "gpu/test_rehearsal", "workflow/test_tutorial",
+        "acceptance/test_pmc_real", "acceptance/test_tokens_real", "acceptance/test_relations_real",
+        "workflow/test_extras", "workflow/test_moves", "unit/test_attacks", "unit/inspection/test_explain",
+        "unit/finetuning/test_pairs", "unit/extras/ask/test_asking", "unit/pretraining/test_engine",
     )
 )  # fmt: skip
 """Files that start first, so that none of them is alone at the end while other cores are idle."""

@@ -36,7 +36,13 @@ DATA = (
     *("duckdb", "jinja2", "lxml.etree", "nltk", "numpy", "pandas", "pydantic", "pyarrow.parquet", "requests"),
     *("scipy.stats", "tokenizers", "yaml"),
 )
-TRAINING = ("torch", "torch._dynamo", "transformers.modeling_utils")
+TRAINING = (
+    *("pydantic", "torch", "torch._dynamo", "transformers.modeling_utils"),
+    *(
+        f"transformers.models.{name}"
+        for name in ("auto.modeling_auto", "auto.tokenization_auto", "bert.modeling_bert")
+    ),
+)
 LIBRARIES = {
     **dict.fromkeys(("planner", "snakemake"), ("snakemake.api", "snakemake.cli", *DATA)),
     **dict.fromkeys(

@@ -28,6 +28,7 @@ def prepared(shared: Path, folder: Path, name: str) -> tuple[Path, Path]:
     return shard, latest
 
 
+@pytest.mark.weekly
 def test_abstracts_of_chemprot_are_found_and_can_be_excluded(
     shared: Path, converted: Converted, tmp_path: Path
 ) -> None:

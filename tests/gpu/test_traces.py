@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -62,16 +62,35 @@ def trace(tmp_path_factory: pytest.TempPathFactory) -> Trace:
 
 
 @pytest.fixture(scope="module")
-def pretraining(trace: Trace) -> dict[str, Any]:
-    return trace("trace_pretraining.py")
+def traced(trace: Trace, request: pytest.FixtureRequest) -> Callable[[str, Collection[str]], dict[str, Any]]:
+    """Function that runs a program with those of its cases that tests of this run ask for."""
+
+    def run(program: str, cases: Collection[str]) -> dict[str, Any]:
+        names = [item.name for item in request.session.items]
+        chosen = [case for case in cases if any(name.endswith(f"[{case}]") for name in names)]
+        return trace(program, "--cases", *chosen)
+
+    return run
 
 
 @pytest.fixture(scope="module")
-def finetuning(trace: Trace) -> dict[str, Any]:
-    return trace("trace_finetuning.py")
+def pretraining(traced: Callable[..., dict[str, Any]]) -> dict[str, Any]:
+    return traced("trace_pretraining.py", PRETRAINING)
 
 
-@pytest.mark.parametrize("objective", PRETRAINING)
+@pytest.fixture(scope="module")
+def finetuning(traced: Callable[..., dict[str, Any]]) -> dict[str, Any]:
+    return traced("trace_finetuning.py", FINETUNING)
+
+
+def mostly_weekly(cases: Iterable[str], *others: str) -> list[Any]:
+    """Return the cases as parameters of a test, all but `others` as weekly ones."""
+    return [pytest.param(case, marks=() if case in others else pytest.mark.weekly) for case in cases]
+
+
+@pytest.mark.parametrize(
+    "objective", mostly_weekly(PRETRAINING, "BERT", "ELECTRA", "adversarial", "distillation", "float16")
+)
 def test_a_pretraining_step_waits_for_the_device_once(objective: str, pretraining: dict[str, Any]) -> None:
     """In float16 twice: for the norm of the gradients, and for the scale after the update. Fast methods are
     chosen where activations may be in bfloat16."""
@@ -83,7 +102,12 @@ def test_a_pretraining_step_waits_for_the_device_once(objective: str, pretrainin
     assert found["methods"] == asdict(PLAIN if plain else COMPILED)
 
 
-@pytest.mark.parametrize("case", FINETUNING)
+@pytest.mark.parametrize(
+    "case",
+    mostly_weekly(
+        FINETUNING, "tokens", "tokens crf", "sequence mention-max", "multilabel", "span", "relations"
+    ),
+)
 def test_a_finetuning_step_is_replayed_and_never_waits(case: str, finetuning: dict[str, Any]) -> None:
     """Nor does one of a new shape; a prediction waits once."""
     found = finetuning[case]

@@ -1,6 +1,6 @@
 """Do a step and a prediction of every task and head on the pretended device.
 
-LD_PRELOAD=LIBRARY python tests/gpu/trace_finetuning.py
+LD_PRELOAD=LIBRARY python tests/gpu/trace_finetuning.py --cases CASE ...
 
 Prints a JSON object, case -> {"outcome": "done" or the error, "usual": waits and copies of a step that is
 not replayed, "step": those of a replayed one, "predict": those of a prediction, "replays": graphs in the
@@ -152,11 +152,11 @@ def planted(folder: Path) -> dict[str, Any]:
     return found
 
 
-def of_cases(folder: Path) -> dict[str, Any]:
+def of_cases(folder: Path, cases: list[str]) -> dict[str, Any]:
     model = tiny_bert(folder / "bert", SYLLABLES)
     pretend_to_recur()
     with pretend():
-        found = {case: outcome(RECIPES[case], model) for case in CASES} | planted(model)
+        found = {case: outcome(RECIPES[case], model) for case in cases} | planted(model)
         found["float16"] = watched_unrecorded(replace(COMMON, precision="float16"), model)
     return found
 
@@ -170,10 +170,10 @@ def of_architecture(folder: Path, family: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    families = sys.argv[1:]
+    kind, *names = sys.argv[1:]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        found = {one: of_architecture(folder, one) for one in families} or of_cases(folder)
+        found = of_cases(folder, names) if kind == "--cases" else {kind: of_architecture(folder, kind)}
     print(json.dumps(found))
 
 

@@ -1,4 +1,4 @@
-"""Attacks are survived: a few cases of each in the ordinary tests, hundreds in `make test-all`."""
+"""Attacks are survived: a few cases of each in the ordinary tests, up to fifty in `make test-all`."""
 
 import pytest
 
@@ -6,14 +6,13 @@ from tests.attack import Attack, attacks
 from tests.attack.running import SHOWN, run
 
 MOST, PART = 50, 10
-"""Most cases of an attack in the long tests, and their part of those of `make attack`, which are fewer
+"""Most cases of an attack in the weekly tests, and their part of those of `make attack`, which are fewer
 where a case takes long."""
-SLOW = ("archive-", "changed-code", "killed-writers", "power-cuts", "spec-names")
 EVERY = [pytest.param(attack, id=name) for name, attack in attacks().items()]
 
 
 def more(attack: Attack) -> range:
-    """Return the cases of the long tests after the few of the ordinary ones."""
+    """Return the cases of the weekly tests after the few of the ordinary ones."""
     return range(attack.quick, min(-(-attack.cases // PART), MOST))
 
 
@@ -30,13 +29,8 @@ def test_a_few_cases_are_survived(attack: Attack) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    "attack",
-    [
-        pytest.param(attack, id=name, marks=[pytest.mark.weekly] if name.startswith(SLOW) else ())
-        for name, attack in attacks().items()
-        if more(attack)
-    ],
-)
-def test_many_cases_are_survived(attack: Attack) -> None:
+@pytest.mark.weekly
+@pytest.mark.parametrize("name", [name for name, attack in attacks().items() if more(attack)])
+def test_many_cases_are_survived(name: str) -> None:
+    attack = attacks()[name]
     check(attack, more(attack))

@@ -112,17 +112,6 @@ def test_with_its_files_it_is_converted(asking: Project, tmp_path: Path, name: s
     assert asking.planned("--configfile", str(overlay), "--", CARD) == {}
 
 
-@pytest.mark.long
-def test_no_licensed_text_reaches_records_tables_or_the_report(copy: Project, tmp_path: Path) -> None:
-    add_spec(copy.folder / "specs")
-    write_files(tmp_path / "own")
-    config = ("--config", f"datasets=[bc5-chem, {NAME}]", f'local_files={{"{KEY}": "{tmp_path}/own"}}')
-    done = copy.run(*config, "--", "all")
-    assert list((copy.folder / "results/demo/runs").rglob(f"{NAME}/*/final/seed-1.json"))
-    assert NAME in (copy.folder / "results/demo/reports/demo.html").read_text()
-    assert_no_canary(copy, done.stdout + done.stderr)
-
-
 def licensed(root: Path) -> dict[str, DatasetSpec]:
     """Return the restricted datasets of the checkout."""
     return {name: spec for name, spec in load(root / "specs", "demo").datasets.items() if spec.apply}
@@ -133,6 +122,7 @@ def cards(names: dict[str, DatasetSpec]) -> list[str]:
 
 
 @pytest.mark.long
+@pytest.mark.weekly
 def test_the_licensed_datasets_of_the_miniature_world(project: Project, root: Path, world: Path) -> None:
     names = licensed(root)
     done = project.run("--", *cards(names))

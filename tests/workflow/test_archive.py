@@ -11,6 +11,7 @@ import pytest
 from tests.licensed import KEY, NAME, add_spec, write_files
 from tests.waiting import patience
 from tests.workflow.conftest import Project
+from tests.workflow.test_access import assert_no_canary
 from tests.world.part import CANARY
 
 pytest.importorskip("pubmill.extras.archive", reason="the extra is not there")
@@ -35,11 +36,14 @@ def test_the_archive_of_the_demo_is_made_again(copy: Project) -> None:
 
 
 @pytest.mark.long
-def test_no_licensed_text_is_in_the_archive(copy: Project, tmp_path: Path) -> None:
+def test_no_licensed_text_reaches_records_tables_report_or_archive(copy: Project, tmp_path: Path) -> None:
     add_spec(copy.folder / "specs")
     write_files(tmp_path / "own")
     own = f'local_files={{"{KEY}": "{tmp_path}/own"}}'
-    copy.run("--config", f"datasets=[bc5-chem, {NAME}]", own, "--", ARCHIVE)
+    done = copy.run("--config", f"datasets=[bc5-chem, {NAME}]", own, "--", "all", ARCHIVE)
+    assert list((copy.folder / "results/demo/runs").rglob(f"{NAME}/*/final/seed-1.json"))
+    assert NAME in (copy.folder / "results/demo/reports/demo.html").read_text()
+    assert_no_canary(copy, done.stdout + done.stderr)
     with zipfile.ZipFile(copy.folder / ARCHIVE) as opened:
         members = {name: opened.read(name) for name in opened.namelist()}
     runs = {name for name in members if f"/{NAME}/" in name}

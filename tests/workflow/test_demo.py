@@ -1,4 +1,4 @@
-"""The demo as `make demo` runs it: the whole study at its own scale, and what its report must show."""
+"""The demo as `make demo` runs it, with shorter trainings: the whole study, and what its report must show."""
 
 import json
 import random
@@ -19,6 +19,11 @@ DATASETS = ("bc5-chem", "bc5-disease", "ncbi-disease", "bc2gm", "jnlpba")
 def demo(root: Path, world: Path, tmp_path_factory: pytest.TempPathFactory, python: str) -> Path:
     """Results of the complete demo."""
     project = Project(copy_code(root, tmp_path_factory.mktemp("demo")), python=python)
+    scale = "specs/scales/demo.yaml"
+    project.edit(scale, "steps: 1000\n", "steps: 500\n")
+    project.edit(scale, "checkpoints: [500, 1000]", "checkpoints: [250, 500]")
+    project.edit(scale, "hoc@blurb], grid: {epochs: [40]}}", "hoc@blurb], grid: {epochs: [16]}}")
+    project.edit(scale, "{bc5-chem: 2, bc2gm: 2, jnlpba: 2,", "{bc5-chem: 2,")
     project.run("--config", f"mirror={world}")
     assert project.planned("--config", f"mirror={world}") == {}
     return project.folder / "results/demo"

@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from pubmill.storage.files import read_json, sha256
 from tests.unit.finetuning.encoder_families import save_encoder
 from tests.waiting import patience
+from tests.warm import Warm
 from tests.workflow.conftest import ALONE, TABLE, Project, can_be_alone
 from tests.world.archives import tarball
 
@@ -61,7 +63,8 @@ def test_a_model_of_the_hub_comes_from_its_cache(copy: Project, monkeypatch: pyt
         "name: cached-bert\nlabel: Cached BERT\ncitation: none\nlowercase: true\n"
         f"released: {{id: group/bert, revision: {revision}}}\n"
     )
-    replace(copy, before=ALONE).run("results/demo/models/cached-bert/config.json")
+    with closing(Warm(ALONE)) as warm:  # libraries read the variable when they are imported
+        replace(copy, python=warm.python).run("results/demo/models/cached-bert/config.json")
     for name in ("model.safetensors", "tokenizer.json"):
         ours = (copy.folder / "results/demo/models/cached-bert" / name).read_bytes()
         assert ours == (kept / name).read_bytes()

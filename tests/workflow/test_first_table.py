@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from pubmill.cli.app import APP
 
 PRICE = 3
+WEEKLY = [pytest.mark.long, pytest.mark.weekly]
 
 
 @pytest.fixture
@@ -63,7 +64,7 @@ def test_the_command_prints_what_the_page_shows(printed: Path) -> None:
     assert shown in answer(shlex.split(command))
 
 
-@pytest.mark.parametrize("row", range(4))
+@pytest.mark.parametrize("row", [0, *(pytest.param(row, marks=WEEKLY) for row in (1, 2, 3))])
 def test_rows_of_the_page_are_what_the_options_cost(printed: Path, row: int) -> None:
     options, *figures, euros = rows_of(printed)[1:5][row]
     found = re.match("`(.*)`", options)

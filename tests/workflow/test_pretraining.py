@@ -15,12 +15,11 @@ from tests.workflow.conftest import Project, make_project
 RESULTS = "results/demo"
 RUN = {
     "pubmedelectra-base": "electra",
-    "biomegatron-345m@bert-uncased": "megatron-bert",
     "biom-albert-xxlarge@215k": "albert",
     "bio-lm-base@distill-align": "roberta",
 }
-"""Models to make -> their family: with a generator; with sentence-order prediction; the same, from an earlier
-checkpoint; over documents, initialised from a model and distilled from another."""
+"""Models to make -> their family: with a generator; with sentence-order prediction, of an earlier checkpoint;
+over documents, initialised from a model and distilled from another."""
 CONTINUED = "biom-albert-xxlarge@pmc"
 MADE = [
     *(f"{RESULTS}/models/{name}/README.md" for name in RUN),

@@ -11,6 +11,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
@@ -216,40 +217,53 @@ def test_every_verb_of_documents_parses_its_arguments(
     parse(verb_of(text) or [])
 
 
-def advised() -> list[tuple[str, list[str]]]:
-    """Return the place and the literal words of each call in the package that formats a command."""
-    found = []
+def advised() -> Iterator[tuple[str, list[str]]]:
+    """Yield the place and the literal words of each call in the package that formats a command."""
     for path in sorted((ROOT / "pubmill").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
+        text = path.read_text()
+        for node in ast.walk(ast.parse(text)) if "commands.pubmill(" in text else ():
             if isinstance(node, ast.Call) and ast.unparse(node.func) == "commands.pubmill":
                 texts = [one for one in ast.walk(node) if isinstance(one, ast.Constant)]
                 texts.sort(key=lambda one: (one.lineno, one.col_offset))
                 words = [word for one in texts if isinstance(one.value, str) for word in one.value.split()]
                 if words:  # else it repeats what the user typed
-                    found.append((f"{path.stem}:{node.lineno}", words))
-    return found
+                    yield f"{path.stem}:{node.lineno}", words
 
 
-@pytest.mark.parametrize(("place", "words"), [pytest.param(*one, id=one[0]) for one in advised()])
-def test_commands_in_messages_have_a_verb_and_its_options(place: str, words: list[str]) -> None:
-    found, rest = command_of(words)
-    assert found is not verbs(), words
-    known = {option for one in found.params for option in one.opts}
-    wrong = {word for word in rest if word.startswith("-")} - known
-    assert not wrong or found.context_settings.get("ignore_unknown_options"), wrong
+def test_commands_in_messages_have_a_verb_and_its_options() -> None:
+    tried = list(advised())
+    assert len(tried) > 20
+    for place, words in tried:
+        found, rest = command_of(words)
+        assert found is not verbs(), (place, words)
+        known = {option for one in found.params for option in one.opts}
+        wrong = {word for word in rest if word.startswith("-")} - known
+        assert not wrong or found.context_settings.get("ignore_unknown_options"), (place, wrong)
 
 
-@pytest.mark.long
-def test_every_plan_of_documents_and_comments_works(clone: Path, python: str) -> None:
-    """Of those that differ only in profile, resources or -n, one."""
-    plans = {
-        re.sub(ALIKE, "", words_of(one.text)): dry_run(one.text, python)
+def plans() -> dict[str, str]:
+    """Return the commands that plan jobs or make tables of text; of those that differ only in profile,
+    resources or -n, one."""
+    return {
+        re.sub(ALIKE, "", words_of(one.text)): one.text
         for one in documented()
         if not untried(one.text) and not re.search(LONG, words_of(one.text))
         if is_snakemake(one.text) or (verb_of(one.text) or [""])[0] in PLANS
     }
-    assert len(plans) > 15
-    assert try_all(clone, plans) == {}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.weekly)])
+def test_the_plans_of_documents_and_comments_work(clone: Path, python: str, every: bool) -> None:
+    """One command with each verb and set of options, with and without a result to make; or all."""
+    found = plans()
+    alike = {
+        ((verb_of(text) or [""])[0], "results/" in text, *sorted(options_of(text))): name
+        for name, text in found.items()
+    }
+    tried = set(found) if every else set(alike.values())
+    assert len(tried) > (20 if every else 8)
+    assert try_all(clone, {name: dry_run(found[name], python) for name in tried}) == {}
 
 
 @pytest.mark.long
@@ -263,16 +277,21 @@ def test_programs_have_the_options_that_are_shown(clone: Path, python: str) -> N
             named := re.search(r"(?:scripts|benchmarks|pubmill)/\S+\.py", text)
         ):
             shown.append((named[0], text, False))
+
+    @cache
+    def helped(*words: str) -> str:
+        done = subprocess.run(
+            [python, *words, "--help"], cwd=clone, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
     for name, text, is_usage in shown:
         words = text.partition(name)[2].split("#")[0].split()
         verb = words[:1] if name.startswith("benchmarks/") and words and words[0].isalpha() else []
-        done = subprocess.run(
-            [python, name, *verb, "--help"], cwd=clone, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr
-        options = options_of(" ".join(words))
-        assert options <= options_of(done.stdout), name
-        usage = re.sub(r"\[(?:[^][]|\[[^][]*\])*\]", "", done.stdout.partition("\n\n")[0])
+        known, options = helped(name, *verb), options_of(" ".join(words))
+        assert options <= options_of(known), name
+        usage = re.sub(r"\[(?:[^][]|\[[^][]*\])*\]", "", known.partition("\n\n")[0])
         assert not is_usage or options_of(usage) <= options, name
 
 

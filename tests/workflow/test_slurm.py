@@ -247,8 +247,8 @@ TOGETHER |= {
     for name, (line, error) in LACKING.items()
 }
 """Cases that leave the cluster as it is, so that each can wait while others run."""
-ALIKE = ("recipes changed", "code changed", "a lacking type", "a lacking GPUs")
-"""Beginnings of the names of cases that are much like another one, or like one without Slurm."""
+ALWAYS = ("at its time limit", "a lacking partition")
+"""Beginnings of the names of cases that are not weekly."""
 
 
 @pytest.fixture(scope="module")
@@ -264,7 +264,7 @@ def together(
 
 @pytest.mark.parametrize(
     "case",
-    [pytest.param(name, marks=pytest.mark.weekly if name.startswith(ALIKE) else ()) for name in TOGETHER],
+    [pytest.param(name, marks=() if name.startswith(ALWAYS) else pytest.mark.weekly) for name in TOGETHER],
 )
 def test_together(together: dict[str, Future[None]], case: str) -> None:
     together[case].result()

@@ -301,6 +301,7 @@ def test_without_script_a_number_leads_to_its_runs(browser: Any, address: str) -
     assert page.locator("button").count() == 0 and page.locator(".menu nav").is_visible()
 
 
+@pytest.mark.weekly
 def test_a_report_of_all_tables_is_small_and_fits_a_phone_and_a_desk(browser: Any, tmp_path: Path) -> None:
     path = tmp_path / "reports/all.html"
     report = full_report.write(tmp_path)

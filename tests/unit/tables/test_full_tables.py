@@ -140,9 +140,10 @@ def expected(known: TableRecipe, column: Column, key: str, found: dict[str, Cell
 
 
 def each_with(values: Collection[Any]) -> list[Any]:
-    """Return every table with every value; without the long ones, each table with one."""
+    """Return every table with every value; without the weekly ones, each table with one."""
+    weekly = (pytest.mark.long, pytest.mark.weekly)
     return [
-        pytest.param(name, value, marks=() if place == number % len(values) else pytest.mark.long)
+        pytest.param(name, value, marks=() if place == number % len(values) else weekly)
         for number, name in enumerate(TABLES)
         for place, value in enumerate(values)
     ]
