@@ -174,10 +174,7 @@ def test_inputs_of_the_longest_length_are_taken(folders: dict[str, Path], family
         (transformers.BloomConfig(), None),
         (transformers.T5Config(), None),
         (transformers.BertConfig(max_position_embeddings=0), "a model for inputs without tokens"),
-        (
-            transformers.PegasusConfig(),
-            "an encoder with a decoder, and transformers has no class that reads",
-        ),
+        (transformers.PegasusConfig(), "an encoder with a decoder, and transformers has no class that reads"),
         (transformers.CanineConfig(), "a model without a vocabulary of pieces"),
         (transformers.CLIPTextConfig(), "no model of text alone"),
         (transformers.NystromformerConfig(num_landmarks=8), "landmarks fewer than segment_means_seq_len"),

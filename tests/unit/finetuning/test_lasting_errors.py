@@ -11,12 +11,7 @@ from safetensors.torch import load_file, save_file
 
 from pubmill.errors import PubmillError, StopRequestedError
 from pubmill.finetuning.finetuning_job import FinetuningJob
-from pubmill.finetuning.lasting_errors import (
-    MachineError,
-    TrainingFailedError,
-    is_lasting,
-    lasting_errors,
-)
+from pubmill.finetuning.lasting_errors import MachineError, TrainingFailedError, is_lasting, lasting_errors
 from pubmill.finetuning.run import finetune_or_fail, write_outcome
 from pubmill.finetuning.trainer import Trainer
 from pubmill.metrics import SCORERS

@@ -214,8 +214,7 @@ EVERYWHERE = changed(DISTILLED, objective={"distillation": Distillation(position
 
 
 @pytest.mark.parametrize(
-    "recipe",
-    [pytest.param(DISTILLED, id="masked"), pytest.param(EVERYWHERE, id="all", marks=WEEKLY)],
+    "recipe", [pytest.param(DISTILLED, id="masked"), pytest.param(EVERYWHERE, id="all", marks=WEEKLY)]
 )
 def test_a_student_comes_to_predict_as_its_teacher(
     data: Path, teacher: Path, tmp_path: Path, recipe: PretrainingRecipe
