@@ -10,9 +10,8 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch.nn.utils.rnn import pack_sequence
 
-from pubmill.finetuning.heads import BiLstm, LinearChain, packing
+from pubmill.finetuning.heads import BiLstm, LinearChain
 from pubmill.finetuning.inputs import Batch
 from pubmill.finetuning.tasks.task import (
     class_weights,
@@ -130,17 +129,6 @@ def test_the_lstm_stays_in_float32() -> None:
     assert mixed.dtype == torch.float32 and mixed.equal(head(places, batch([2, 3])))
 
 
-@given(st.lists(st.integers(1, 12), min_size=1, max_size=20))
-def test_packing_on_the_host_is_that_of_torch(counts: list[int]) -> None:
-    rows = [torch.arange(count) + 100 * number for number, count in enumerate(counts)]
-    expected = pack_sequence(rows, enforce_sorted=False)
-    order, packed, sizes = packing(counts)
-    assert expected.sorted_indices is not None
-    assert order.tolist() == expected.sorted_indices.tolist()
-    assert torch.cat(rows)[torch.from_numpy(packed)].equal(expected.data)
-    assert sizes.tolist() == expected.batch_sizes.tolist()
-
-
 PROBABILITIES = [[0.5, 0.25, 0.25], [0.1, 0.2, 0.7], [0.3, 0.3, 0.4]]
 SCORES = torch.log(torch.tensor(PROBABILITIES, dtype=torch.float64)) + 3.0
 TARGETS = torch.tensor([0, 1, 1])
@@ -166,13 +154,6 @@ def test_class_weights_are_inverse_to_frequency() -> None:
     assert class_weights([2, 0, 2]) == [1.0, 0.0, 1.0]
     absence, presence = label_weights([1, 5, 0, 10], examples=10)
     assert absence == [pytest.approx(10 / 18), 1.0, 1.0, 0.0] and presence == [5.0, 1.0, 0.0, 1.0]
-
-
-@given(st.lists(st.integers(0, 1000), min_size=1, max_size=20).filter(any))
-def test_class_weights_give_all_classes_the_same_share(counts: list[int]) -> None:
-    weights = class_weights(counts)
-    shares = [weight * count for weight, count in zip(weights, counts, strict=True) if count]
-    assert shares == pytest.approx([sum(counts) / len(shares)] * len(shares))
 
 
 @pytest.mark.parametrize("margin", [0.0, 5.0, 20.0, 100.0, -100.0])

@@ -17,7 +17,6 @@ from pubmill.storage.checksums import folder_sha256
 from pubmill.storage.files import read_json, sha256
 from tests.unit.finetuning.test_pairs import BASE, datasets
 from tests.unit.programs import run_program
-from tests.waiting import wait_until
 
 __all__ = ["datasets"]
 SEEDS = (1, 2, 3, 4)
@@ -77,23 +76,6 @@ def test_a_seed_after_others_gives_what_it_gives_alone(
         for key in ("seconds", "tokens_per_second", "commit"):
             report.pop(key)
     assert reports[0] == reports[1]
-
-
-def test_a_killed_job_trains_the_missing_seeds(
-    root: Path, arguments: Callable[..., list[str]], undisturbed: Path, tmp_path: Path
-) -> None:
-    folder = tmp_path / "final"
-    program = [sys.executable, str(root / "scripts/finetune.py"), *arguments(folder, *SEEDS)]
-    with subprocess.Popen(program, cwd=root, stderr=subprocess.DEVNULL) as process:
-        wait_until((folder / "seed-2.training.json").exists, 120, "the second seed")
-        process.kill()
-    assert not (folder / "runs.json").exists()
-    before = {name: time for name, time in times(folder).items() if int(name[5]) < 3}
-    run_program("finetune", *arguments(folder, *SEEDS))
-    assert trained_again(folder, before) == [3, 4] and predictions(folder) == predictions(undisturbed)
-    assert read_json(folder / "runs.json") == read_json(undisturbed / "runs.json") | {
-        "files": read_json(folder / "runs.json")["files"]
-    }
 
 
 def damage(folder: Path) -> None:

@@ -16,12 +16,9 @@ from pubmill.finetuning import weight_updates
 from pubmill.finetuning.encoders import load_encoder, prepare_encoder
 from pubmill.finetuning.heads import Layers, TaskModel
 from pubmill.finetuning.weight_updates import (
-    BETA1,
-    BETA2,
     RecordableAdam,
     Update,
     compile_update,
-    factors_of,
     plain_update,
     working_copy,
 )
@@ -73,31 +70,6 @@ def begin(recipe: FinetuningRecipe, model: Path, update: Update | None) -> Recor
 @pytest.fixture(autouse=True)
 def all_are_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(weight_updates, "LARGE", 512)
-
-
-@pytest.mark.parametrize("corrected", [True, False])
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32])
-@pytest.mark.parametrize("size", [16, 1024, 3008])
-def test_the_kernel_is_adam_on_float32_weights(
-    size: int, dtype: torch.dtype, corrected: bool, kernel: Update
-) -> None:
-    torch.manual_seed(0)
-    rate, decay, clip, epsilon = 1e-2, 0.1, torch.tensor(1.7), 1e-6
-    ours = torch.randn(size)
-    mean, square, copied = torch.zeros(size), torch.zeros(size), torch.zeros(size).bfloat16()
-    expected, first, second = ours.clone(), mean.clone(), square.clone()
-    for step in range(1, STEPS + 1):
-        gradient = torch.randn(size).to(dtype)
-        slope = gradient.float() / clip
-        first, second = BETA1 * first + (1 - BETA1) * slope, BETA2 * second + (1 - BETA2) * slope**2
-        c1, c2 = (1 - BETA1**step, 1 - BETA2**step) if corrected else (1.0, 1.0)
-        expected = expected * (1 - rate * decay) - rate * first / c1 / ((second / c2).sqrt() + epsilon)
-        factors = torch.tensor(factors_of(rate, decay, step if corrected else None, epsilon))
-        kernel(gradient, ours, mean, square, copied, factors, clip)
-        torch.testing.assert_close(ours, expected, rtol=1e-5, atol=1e-6)
-        assert copied.equal(ours.bfloat16())
-    torch.testing.assert_close(mean, first, rtol=1e-5, atol=1e-7)
-    torch.testing.assert_close(square, second, rtol=1e-5, atol=1e-7)
 
 
 def weights_after(adam: RecordableAdam, parts: int) -> dict[str, Tensor]:

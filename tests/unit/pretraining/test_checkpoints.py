@@ -2,8 +2,6 @@
 
 import json
 import shutil
-import signal
-import subprocess
 import threading
 from pathlib import Path
 from typing import Any
@@ -17,9 +15,8 @@ from pubmill.pretraining.checkpoints import BackgroundSaves, Snapshot, partials,
 from pubmill.pretraining.engine import Pretraining
 from pubmill.storage.files import read_json, sealed, sha256, write_json
 from pubmill.storage.result_paths import CHECKPOINT_FILES
-from tests.unit.pretraining.test_distributed import disturbed
 from tests.unit.pretraining.toy_interrupts import interrupted
-from tests.unit.pretraining.toy_pretraining import RECIPE, log, losses, pretrain, weights
+from tests.unit.pretraining.toy_pretraining import log, losses, pretrain, weights
 from tests.waiting import patience
 
 STEPS = 12
@@ -164,19 +161,6 @@ def test_a_save_holds_its_step_while_the_training_goes_on(
     [saved] = partials(output)
     assert weights(saved) == weights(pretrain(data, tmp_path / "step-1", 1))
     assert log(saved) == [line for line in log(saved) if line["step"] <= 1]
-
-
-@pytest.mark.long
-def test_killed_while_a_save_is_written_the_one_before_is_continued(
-    data: Path, whole: Path, tmp_path: Path, capsys: Any, python: str
-) -> None:
-    output = tmp_path / "step-12"
-    command = disturbed(python, "killed", data, output, RECIPE)
-    assert subprocess.run(command, timeout=patience(120)).returncode == 128 + signal.SIGKILL
-    assert [path.name for path in partials(output)] == ["step-2", "step-1"]
-    pretrain(data, output, STEPS)
-    assert "going on from step 2" in capsys.readouterr().err
-    assert weights(output) == weights(whole)
 
 
 def test_a_save_that_cannot_be_written_stops_the_run(

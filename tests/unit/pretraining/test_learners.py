@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from safetensors.torch import load_file
 from transformers import AutoModel, AutoModelForMaskedLM
 
 from pubmill.errors import PubmillError
@@ -110,15 +109,6 @@ def test_samples_follow_the_softmax() -> None:
     chances, count = torch.tensor([0.5, 0.3, 0.2], dtype=torch.float64), 200_000
     drawn = torch.bincount(sample(chances.log().expand(count, 3)), minlength=3)
     assert ((drawn - count * chances).abs() < 6 * (count * chances * (1 - chances)).sqrt()).all()
-
-
-def test_the_generator_is_trained_and_kept_beside_the_model(data: Path, tmp_path: Path) -> None:
-    first, last = (pretrain(data, tmp_path / f"step-{n}", n, recipe=ELECTRA) for n in (1, 3))
-    before, after = (load_file(folder / "auxiliary.safetensors") for folder in (first, last))
-    assert before and all(name.startswith("generator.") for name in before)
-    assert not any("embeddings." in name for name in before)  # they are the model's
-    assert sum(not torch.equal(before[name], after[name]) for name in before) > len(before) / 2
-    assert set(log(last)[0]) >= {"mlm_loss", "mlm_accuracy", "rtd_loss", "rtd_accuracy"}
 
 
 def test_adversarial_loss_is_not_that_of_other_dropout(data: Path) -> None:
