@@ -68,35 +68,26 @@ def two_saves(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    "name, harm",
+    ("name", "harm", "damaged"),
     [
-        *((name, flip) for name in NAMES),
-        ("model.safetensors", cut),
-        ("log.jsonl", empty),
-        ("state.json", Path.unlink),
+        *((name, flip, (10,)) for name in NAMES),
+        ("model.safetensors", cut, (10,)), ("log.jsonl", empty, (10,)), ("state.json", Path.unlink, (10,)),
+        ("model.safetensors", empty, (9, 10)),
     ],
-)
-def test_a_damaged_last_save_is_named_and_the_one_before_is_continued(
-    data: Path, whole: Path, two_saves: Path, tmp_path: Path, capsys: Any, name: str, harm: Any
+)  # fmt: skip
+def test_a_damaged_last_save_is_named_and_what_was_before_it_continued(
+    data: Path, whole: Path, two_saves: Path, tmp_path: Path, capsys: Any, name: str, harm: Any, damaged: Any
 ) -> None:
+    """The save before it or, if that is damaged too, nothing."""
     shutil.copytree(two_saves, tmp_path, dirs_exist_ok=True)
-    last = tmp_path / ".step-12.partial" / "step-10"
-    harm(last / name)
+    for number in damaged:
+        harm(tmp_path / f".step-12.partial/step-{number}" / name)
     output = pretrain(data, tmp_path / "step-12", STEPS)
     said = capsys.readouterr().err
-    assert str(last) in said and name in said and "the save before it is continued" in said
-    assert "going on from step 9" in said
+    assert str(tmp_path / ".step-12.partial/step-10") in said and name in said
+    expected = ("the save before it is continued" in said, "going on from step 9" in said)
+    assert expected == (True, damaged == (10,)) and ("going on from" in said) == expected[1]
     assert weights(output) == weights(whole) and losses(output) == losses(whole)
-
-
-def test_where_both_saves_are_damaged_the_segment_begins_anew(
-    data: Path, whole: Path, two_saves: Path, tmp_path: Path, capsys: Any
-) -> None:
-    shutil.copytree(two_saves, tmp_path, dirs_exist_ok=True)
-    for number in (9, 10):
-        empty(tmp_path / ".step-12.partial" / f"step-{number}" / "model.safetensors")
-    assert weights(pretrain(data, tmp_path / "step-12", STEPS)) == weights(whole)
-    assert "going on from" not in capsys.readouterr().err
 
 
 def lacks_inputs(path: Path) -> None:

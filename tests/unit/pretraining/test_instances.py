@@ -22,7 +22,6 @@ from pubmill.pretraining.instances import (
     Instances,
     PackedBatch,
     chunk_starts,
-    full_starts,
     generator,
     micro_batches,
     shares,
@@ -148,16 +147,6 @@ def test_about_half_of_the_pairs_are_wrong_and_little_is_cut(pairs: str, most: f
     assert sum(batch.cut for batch in batches) <= most * sum(batch.inner.sum() for batch in batches)
 
 
-@pytest.mark.parametrize("pairs", ["next-sentence", "sentence-order", "unlabelled", "none"])
-def test_a_batch_depends_on_seed_and_step_only(pairs: str) -> None:
-    corpus = packed([[5, 9, 14, 3]] * 30)
-    made = instances(corpus, pairs)
-    late = made.batch(9)
-    assert np.array_equal(late.ids, instances(corpus, pairs).batch(9).ids)
-    assert not np.array_equal(late.ids, made.batch(8).ids)
-    assert not np.array_equal(late.ids, instances(corpus, pairs, seed=4).batch(9).ids)
-
-
 @given(st.lists(st.integers(5, 128), min_size=1, max_size=40), st.integers(1, 9), st.integers(1, 4))
 def test_processes_have_similar_shares_without_overlap(lengths: list[int], size: int, world: int) -> None:
     counts, found = np.array(lengths), []
@@ -233,12 +222,3 @@ def test_sequences_are_filled() -> None:
     batch = in_order(corpus, 128)
     assert batch.lengths.mean() > 0.85 * 128  # documents alone would give 75
     assert (batch.ids == SEP).sum() > 600
-
-
-def test_chunks_begin_anew_from_time_to_time() -> None:
-    """So that many can be cut at once."""
-    corpus = packed([[3, 4]] * (2 * module.TOGETHER + 5))
-    starts = full_starts(corpus.sentences, corpus.documents, 30)
-    anew = [number * (3 + 4 + 1) for number in range(0, 2 * module.TOGETHER + 1, module.TOGETHER)]
-    assert set(anew) <= set(starts.tolist())
-    assert starts[-1] == 8 * (2 * module.TOGETHER + 5) and np.diff(starts).max() <= 31

@@ -41,17 +41,6 @@ def encode_flat(
     return encode(model, embedded, SequenceBounds(BOUNDS, 12, compiled), rows, recompute)
 
 
-@pytest.mark.parametrize("name", FAMILIES)
-def test_vectors_are_those_of_transformers(name: str) -> None:
-    model, (ids, segments) = build(name), inputs(name)
-    theirs = model.base_model(input_ids=ids, token_type_ids=segments, attention_mask=PRESENT.long())
-    vectors = theirs.last_hidden_state.flatten(0, 1)[ROWS]
-    same(encode_flat(name, model, FLAT_ROWS), vectors)
-    everything = encode_flat(name, model, None)
-    assert everything.shape == (1, 31, vectors.shape[-1])
-    same(everything.flatten(0, 1)[FLAT_ROWS], vectors)
-
-
 def gradients(model: Any, vectors: torch.Tensor) -> list[torch.Tensor]:
     vectors.square().sum().backward()
     found = [weight.grad for weight in model.base_model.parameters() if weight.grad is not None]
