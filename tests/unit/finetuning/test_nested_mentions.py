@@ -107,10 +107,6 @@ def test_words_that_cannot_be_read_whole_are_counted(tiny: Path) -> None:
     assert [window.words for window in windows] == [[0, 0], [1, 1], [3, 3]]
     assert [len(window.ids) for window in windows] == [5, 5, 3]
     assert encoded.counts == {
-        "windows_split": 1,
-        "words_without_subword": 1,
-        "words_shortened": 1,
-        "mentions_too_long": 0,
-        "mentions_cut": 1,
-        "mentions_of_same_words": 0,
-    }
+        "windows_split": 1, "words_without_subword": 1, "words_shortened": 1, "mentions_too_long": 0,
+        "mentions_cut": 1, "mentions_of_same_words": 0,
+    }  # fmt: skip

@@ -20,14 +20,9 @@ BASE = FinetuningRecipe(
     task="tokens", metric="entity_f1", learning_rate=1e-3, batch_size=8, epochs=1, max_length=16, stride=2
 )
 METRICS = {
-    "tokens": "entity_f1",
-    "sequence": "accuracy",
-    "multilabel": "micro_f1",
-    "regression": "pearson",
-    "span": "f1",
-    "relations": "relation_f1",
-    "mentions": "entity_f1",
-}
+    "tokens": "entity_f1", "sequence": "accuracy", "multilabel": "micro_f1", "regression": "pearson",
+    "span": "f1", "relations": "relation_f1", "mentions": "entity_f1",
+}  # fmt: skip
 Setting = dict[str, Any]
 HEADS: list[Setting] = [{}, {"head": "mlp", "head_sizes": [16]}]
 POOLER: Setting = {"head": "pooler"}
@@ -35,16 +30,10 @@ BILSTM: Setting = {"head": "bilstm", "head_sizes": [8]}
 WEIGHTS: list[Setting] = [{}, {"loss": "weighted"}]
 LOSSES: list[Setting] = [*WEIGHTS, {"loss": "dice"}]
 STABILISATION: list[Setting] = [
-    {},
-    {"bias_correction": False, "adam_epsilon": 1e-6},
-    {"frozen_layers": 1},
-    {"layerwise_decay": 0.8},
-    {"reinitialised_layers": 1},
-    {"removed_layers": 1, "frozen_layers": 0},
-    {"train_on": "train+dev"},
-    {"keep": "last"},
-    {"evaluate_every": 2},
-]
+    {}, {"bias_correction": False, "adam_epsilon": 1e-6}, {"frozen_layers": 1}, {"layerwise_decay": 0.8},
+    {"reinitialised_layers": 1}, {"removed_layers": 1, "frozen_layers": 0}, {"train_on": "train+dev"},
+    {"keep": "last"}, {"evaluate_every": 2},
+]  # fmt: skip
 FACTORS: dict[str, list[list[Setting]]] = {
     "tokens": [
         [*HEADS, BILSTM],

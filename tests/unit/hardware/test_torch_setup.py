@@ -86,16 +86,14 @@ def test_without_any_sign_of_a_gpu_the_processor_computes(no_gpu: Path) -> None:
     [
         ({"SLURM_JOB_GPUS": "0,1"}, "550.54.15", None, r"\(SLURM_JOB_GPUS=0,1\).*NVIDIA driver 550.54.15\."),
         (
-            {"CUDA_VISIBLE_DEVICES": "3"},
-            "550.54.15",
-            None,
+            {"CUDA_VISIBLE_DEVICES": "3"}, "550.54.15", None,
             r"\(CUDA_VISIBLE_DEVICES=3\).* for processors only",
         ),
         ({}, "550.54.15\\n560.1", None, r"\(listed by nvidia-smi\).*550.54.15\. .*`make setup CUDA=1`"),
         ({}, "470.1", "13.0", r"NVIDIA driver 470\.1\. Update the driver .*CUDA 13\.0"),
         ({"SLURM_JOB_GPUS": "0"}, None, "13.0", r"for CUDA 13\.0, no working nvidia-smi\. .*--gpus all"),
     ],
-)
+)  # fmt: skip
 def test_a_gpu_that_torch_does_not_see_is_an_error(
     environment: dict[str, str],
     driver: str | None,

@@ -318,15 +318,12 @@ def uncased(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     "damage",
     [
-        {"model": {"type": "WordLevel", "vocab": {"a": 0}}},
-        {"model": {"type": "WordPiece"}},
-        {"model": {"type": "WordPiece", "vocab": {}}},
-        {"model": {"type": "Unigram", "vocab": 3}},
-        {"added_tokens": [{"content": "[PAD]"}]},
-        {"added_tokens": None},
+        {"model": {"type": "WordLevel", "vocab": {"a": 0}}}, {"model": {"type": "WordPiece"}},
+        {"model": {"type": "WordPiece", "vocab": {}}}, {"model": {"type": "Unigram", "vocab": 3}},
+        {"added_tokens": [{"content": "[PAD]"}]}, {"added_tokens": None},
     ],
     ids=["kind unknown", "no pieces", "empty", "pieces malformed", "token without id", "no tokens"],
-)
+)  # fmt: skip
 def test_a_tokenizer_that_is_not_recognised_is_named(
     uncased: Path, tmp_path: Path, damage: dict[str, Any]
 ) -> None:

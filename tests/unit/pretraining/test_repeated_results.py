@@ -63,13 +63,10 @@ def digest(objective: dict[str, Any]) -> str:
 
 
 DIGESTS = {
-    "next-sentence": "a7a11285cd3c5ff0",
-    "sentence-order": "ba1de2ff3921b648",
-    "unlabelled": "11a003065deec437",
-    "independent": "8d9f104381f347f2",
-    "none": "096c0509057de37f",
+    "next-sentence": "a7a11285cd3c5ff0", "sentence-order": "ba1de2ff3921b648",
+    "unlabelled": "11a003065deec437", "independent": "8d9f104381f347f2", "none": "096c0509057de37f",
     "full": "ff01200036800f7d",
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", DIGESTS)

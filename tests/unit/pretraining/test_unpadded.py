@@ -208,12 +208,10 @@ def test_masks_are_not_correlated() -> None:
     """Neither those of two seeds, shifted or not, nor the neighbours in one."""
     first, second = masks(2) - 0.75
     pairs = {
-        "seeds": (first, second),
-        "next column": (first[:, :-1], first[:, 1:]),
-        "next row": (first[:-1], first[1:]),
-        "seeds, next row": (first[:-1], second[1:]),
+        "seeds": (first, second), "next column": (first[:, :-1], first[:, 1:]),
+        "next row": (first[:-1], first[1:]), "seeds, next row": (first[:-1], second[1:]),
         "far rows": (first[:256], first[256:]),
-    }
+    }  # fmt: skip
     for name, (left, right) in pairs.items():
         correlation = (left * right).mean() / (0.25 * 0.75)
         assert correlation.abs() < 5 / left.numel() ** 0.5, name
