@@ -365,15 +365,14 @@ def test_values_are_shown_for_people(value: Any, shown: str) -> None:
     assert found["a b"] == found["inner: c d: e"] == shown
 
 
-def test_only_parts_that_are_known_have_a_section(tmp_path: Path) -> None:
+def test_only_what_is_known_is_told_such_as_a_reduced_scale_and_data_that_are_not_public(
+    tmp_path: Path,
+) -> None:
     card = model_card("m", HUB, "full", {}, None, vocab=tmp_path)
     assert [line for line in card.splitlines() if line.startswith("#")] == [
         "# m", "## Weights", "## Intended use and limits", "## Licence",
     ]  # fmt: skip
     assert "Scale" not in card and "not public" not in card and card.startswith("---\n")
-
-
-def test_a_reduced_scale_and_data_that_are_not_public_are_named() -> None:
     card = model_card("m", HUB, "small", {}, None, access="credentialed")
     assert "**Scale `small`: a reduced recipe, not comparable with published models.**" in card
     assert "**Made of data that are not public.**" in card and "pubmill_access: credentialed" in card
