@@ -50,7 +50,9 @@ def test_runs_are_targets_and_predictions_and_nested_mentions_stay(tiny: Path) -
             assert of.sizes(collate(instances, 0, CPU)) == [5]
         outputs = [torch.tensor(own) for own in targets]
         assert len(instances) == windows
-        assert of.predictions([one], instances, outputs) == [[[*mention] for mention in one.mentions]]
+        assert of.predictions([one], instances, outputs) == [
+            [[m.first, m.after, m.type] for m in one.mentions]
+        ]
 
 
 def test_mentions_that_cannot_be_predicted_are_counted(tiny: Path) -> None:

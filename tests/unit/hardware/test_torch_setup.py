@@ -1,6 +1,7 @@
-"""GPUs that PyTorch cannot use, and settings of CUDA; no GPU is needed."""
+"""GPUs that PyTorch cannot use, settings of CUDA, and what Triton needs; no GPU is needed."""
 
 import os
+import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import torch
 from pubmill.errors import PubmillError
 from pubmill.finetuning.predicting import choose_device
 from pubmill.hardware import torch_setup
+from pubmill.hardware.compilers import compiler_fault, fault_of_kernels
 from pubmill.hardware.torch_setup import (
     STRICT,
     autocast,
@@ -201,3 +203,26 @@ def test_a_gpu_that_only_emulates_bfloat16_has_float16_if_it_has_tensor_cores(
     else:
         with pytest.raises(PubmillError, match="no bfloat16; ask for float16"):
             choose_precision("bfloat16", GPU)
+
+
+def test_a_compiler_and_the_headers_of_python_are_found_or_named_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A compiler stands on the path or is named by CC."""
+    program = tmp_path / "bin/gcc"
+    program.parent.mkdir()
+    program.touch(0o755)
+    (tmp_path / "Python.h").touch()
+    monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path))
+    assert compiler_fault({"PATH": str(program.parent)}) is None
+    assert compiler_fault({"PATH": "/nowhere", "CC": str(program)}) is None
+    fault = compiler_fault({"PATH": str(program.parent), "CC": "icc"})
+    assert fault and fault.startswith("no C compiler (icc), which Triton needs")
+    fault = compiler_fault({"PATH": "/nowhere"})
+    assert fault and "no C compiler (gcc or clang)" in fault and "install gcc" in fault
+    monkeypatch.setenv("PATH", "/nowhere")
+    found = fault_of_kernels(RuntimeError("failed to compile\nmore"))
+    assert found == f"RuntimeError: failed to compile; {fault}"
+    (tmp_path / "Python.h").unlink()
+    fault = compiler_fault({"PATH": str(program.parent)})
+    assert fault and "no headers of Python" in fault and "python3-dev" in fault

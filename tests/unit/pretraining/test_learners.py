@@ -16,7 +16,7 @@ from pubmill.errors import PubmillError
 from pubmill.pretraining.arithmetic import operations_of_step
 from pubmill.pretraining.engine import Pretraining, build_learner
 from pubmill.pretraining.instances import UNLABELLED
-from pubmill.pretraining.learners import Learner, ReplacedTokenDetection, divergence, sample
+from pubmill.pretraining.learners import Learner, ReplacedTokenDetection, sample
 from pubmill.recipes import Adversarial, Distillation, Objective, PretrainingRecipe
 from pubmill.recipes.objectives import OBJECTIVES, ObjectiveKind, Pass, Term, kind_of, terms_of
 from tests.unit.pretraining.toy_interrupts import WEEKLY
@@ -117,14 +117,6 @@ def test_adversarial_loss_is_not_that_of_other_dropout(data: Path) -> None:
     torch.manual_seed(1)
     assert 0 <= made(part_of(data))["adversarial_loss"] < 1e-4
     assert not made.evaluate(part_of(data)).keys() & {"adversarial_loss"}
-
-
-def test_divergence_is_that_of_the_definition() -> None:
-    torch.manual_seed(1)
-    logits, target = torch.randn(4, 7), torch.randn(4, 7)
-    p, q = (target / 2).softmax(-1), (logits / 2).softmax(-1)
-    torch.testing.assert_close(divergence(logits, target, 2.0), (p * (p / q).log()).sum())
-    assert divergence(logits, logits).abs() < 1e-6
 
 
 def test_another_recipes_checkpoint_is_gone_on_with(data: Path, tmp_path: Path) -> None:
