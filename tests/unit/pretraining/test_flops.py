@@ -1,4 +1,4 @@
-"""The arithmetic of a step, counted and planned, against torch's own count of what is done; published sizes."""
+"""The arithmetic of a step, counted and planned, against torch's own count of what is done; known sizes."""
 
 import math
 from collections.abc import Callable
