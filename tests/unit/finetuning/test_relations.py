@@ -27,16 +27,10 @@ from tests.unit.toy_tasks import SYLLABLES
 
 KINDS = ["ine", "long", "mab"]
 RECIPE = FinetuningRecipe(
-    task="sequence",
-    metric="accuracy",
+    task="sequence", metric="accuracy", learning_rate=4e-3, batch_size=16, epochs=4, dropout=0.0,
     dummies=Dummies(types=dict(zip(KINDS, ("@gene$", "@drug$", "@cell$"), strict=True)), overlap="@{}-{}$"),
-    learning_rate=4e-3,
-    batch_size=16,
-    epochs=4,
-    dropout=0.0,
-    head_dropout=0.0,
-    precision="float32",
-)
+    head_dropout=0.0, precision="float32",
+)  # fmt: skip
 BILSTM: dict[str, Any] = {"head": "bilstm", "head_sizes": [16]}
 CPU = torch.device("cpu")
 
@@ -260,11 +254,7 @@ TWO = "example 7 has {} entities; markers, and a pooling other than cls, are for
         ({"entities": "markers"}, 3, TWO.format(3)),
         ({"pooling": "mention-max"}, 3, TWO.format(3)),
         ({"pooling": "mention-average"}, 0, TWO.format(0)),
-        (
-            {"entities": "markers", "pooling": "entity-start", "max_length": 5},
-            2,
-            "example 7: a text has room for 3 subwords",
-        ),
+        ({"entities": "markers", "pooling": "entity-start", "max_length": 5}, 2, "example 7: .* 3 subwords"),
         ({"entities": "dummies", "pooling": "entity-start"}, 2, "entity-start"),
     ],
 )

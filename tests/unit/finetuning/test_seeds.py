@@ -84,36 +84,29 @@ def damage(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("seeds", "changed", "disturb", "again"),
+    ("seeds", "changed", "more", "again"),
     [
-        ((1, 3, 6), {}, None, [6]),
-        ((1, 2), {"learning_rate": 2e-3}, None, [1, 2]),
-        (SEEDS, {}, damage, [2, 4]),
+        ((1, 3, 6), {}, (), [6]),
+        ((1, 2), {"learning_rate": 2e-3}, (), [1, 2]),
+        ((1,), {}, ("--version", 4), [1]),
+        ((2,), {}, ("--dataset", "other"), [2]),
+        (SEEDS, {}, "damaged", [2, 4]),
     ],
-    ids=["one more", "another recipe", "damaged"],
+    ids=["one more", "another recipe", "another stage version", "other data", "damaged"],
 )
 def test_only_what_is_new_is_trained(
-    seeds: tuple[int, ...], changed: dict[str, Any], disturb: Any, again: list[int],
-    arguments: Callable[..., list[str]], done: Path,
+    seeds: tuple[int, ...], changed: dict[str, Any], more: Any, again: list[int], datasets: Path,
+    arguments: Callable[..., list[str]], done: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     before = times(done)
-    if disturb:
-        disturb(done)
-    run_program("finetune", *arguments(done, *seeds, **changed))
+    monkeypatch.chdir(done.parent)
+    other = shutil.copytree(datasets / "tokens", "other")
+    shutil.copy(f"{other}/dev.jsonl.gz", f"{other}/train.jsonl.gz")
+    if more == "damaged":
+        damage(done)
+    run_program("finetune", *arguments(done, *seeds, **changed), *(more if more != "damaged" else ()))
     assert trained_again(done, before) == again
     assert [one["seed"] for one in read_json(done / "runs.json")["seeds"]] == [*seeds]
-
-
-def test_another_stage_version_or_data_train_all_anew(
-    arguments: Callable[..., list[str]], done: Path, datasets: Path, tmp_path: Path
-) -> None:
-    before = times(done)
-    run_program("finetune", *arguments(done, 1), "--version", 4)
-    assert trained_again(done, before) == [1]
-    other = shutil.copytree(datasets / "tokens", tmp_path / "other")
-    shutil.copy(other / "dev.jsonl.gz", other / "train.jsonl.gz")
-    run_program("finetune", *arguments(done, 2), "--dataset", other)
-    assert trained_again(done, before) == [1, 2]
 
 
 def test_task_models_are_kept_by_the_same_job(arguments: Callable[..., list[str]], done: Path) -> None:

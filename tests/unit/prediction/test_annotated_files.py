@@ -1,4 +1,4 @@
-"""New text in files, folders and streams: PubTator, BioC, types, confidences; with models that follow a rule."""
+"""New text in files, folders and streams: PubTator, BioC, types, confidences; models that follow a rule."""
 
 import gzip
 import io

@@ -112,14 +112,10 @@ def test_the_state_says_what_it_was_made_from_and_with(data: Path, tmp_path: Pat
     made = state(pretrain(data, tmp_path / "step-2", 2, start, version=3))
     assert made["recipe"] == as_values(RECIPE)
     assert made["inputs"] == {
-        "tokens": PackedTokens(data / "tokens").fingerprint(),
-        "vocab": sha256(data / "tokenizer.json"),
+        **dict.fromkeys(("model", "other", "teacher")), "version": 3,
+        "tokens": PackedTokens(data / "tokens").fingerprint(), "vocab": sha256(data / "tokenizer.json"),
         "previous": sha256(start / "model.safetensors"),
-        "model": None,
-        "other": None,
-        "teacher": None,
-        "version": 3,
-    }
+    }  # fmt: skip
     assert state(start)["inputs"]["previous"] is None
     assert made["packages"]["torch"] == metadata.version("torch") and made["python"] and "commit" in made
     assert {"cpu", "cores", "gpus", "device", "threads", "precision"} <= made["hardware"].keys()

@@ -1,4 +1,4 @@
-"""The forward passes, padded or not, are those of transformers; models of every family come back as they were."""
+"""The forward passes, padded or not, are those of transformers; models of every family load as they were."""
 
 from collections.abc import Callable
 from pathlib import Path
