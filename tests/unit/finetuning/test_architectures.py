@@ -146,12 +146,6 @@ def test_fnet_computes_in_float32(folders: dict[str, Path]) -> None:
     assert possible_precision(load(folders["bert"]).config, "bfloat16") == "bfloat16"
 
 
-def batch_of(encoder: PreTrainedModel) -> dict[str, torch.Tensor]:
-    generator = torch.Generator().manual_seed(1)
-    ids = torch.randint(5, int(encoder.config.vocab_size), (4, 12), generator=generator)
-    return {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
-
-
 @pytest.mark.parametrize(
     ("config", "longest"),
     [
@@ -203,7 +197,8 @@ def test_dropout_is_the_recipes_everywhere_and_without_it_training_computes_what
 ) -> None:
     """Any dropout that the recipe doesn't reach would show here."""
     encoder = load(folders[family])
-    inputs = batch_of(encoder)
+    ids = torch.randint(5, encoder.config.vocab_size, (4, 12), generator=torch.Generator().manual_seed(1))
+    inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
     trained = encoder.train()(**inputs).last_hidden_state
     assert torch.equal(trained, encoder.eval()(**inputs).last_hidden_state)
     noisy = load(folders[family], dropout=0.25).train()

@@ -46,11 +46,6 @@ def score(chain: LinearChain, scores: torch.Tensor, path: Sequence[int]) -> torc
     return total
 
 
-def all_scores(chain: LinearChain, scores: torch.Tensor) -> dict[tuple[int, ...], torch.Tensor]:
-    paths = product(range(scores.shape[1]), repeat=len(scores))
-    return {path: score(chain, scores, path) for path in paths}
-
-
 @settings(max_examples=40)
 @given(LABELS, COUNTS, SEEDS)
 def test_likelihood_best_labelling_and_marginals_are_those_of_all_labellings(
@@ -63,13 +58,13 @@ def test_likelihood_best_labelling_and_marginals_are_those_of_all_labellings(
     with torch.inference_mode():
         best, shares = chain.decode(scores, counts), chain.marginals(scores.clone(), counts)
     expected = torch.zeros(())
-    for own, right, path, rows in zip(
+    for own, right, found_path, rows in zip(
         *(torch.split(one, counts) for one in (scores, gold, best, shares)), strict=True
     ):
-        every = all_scores(chain, own)
+        every = {path: score(chain, own, path) for path in product(range(labels), repeat=len(own))}
         values = torch.stack(list(every.values()))
         expected = expected + values.logsumexp(0) - every[tuple(right.tolist())]
-        assert tuple(path.tolist()) == max(every, key=lambda one: float(every[one]))
+        assert tuple(found_path.tolist()) == max(every, key=lambda one: float(every[one]))
         labelled = torch.nn.functional.one_hot(torch.tensor(list(every)), labels) * 1.0
         marginals = torch.einsum("n,npl->pl", values.detach().softmax(0), labelled)
         torch.testing.assert_close(rows.clone(), marginals, atol=1e-4, rtol=0)

@@ -66,15 +66,16 @@ def overflow(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(World, "add_gradients", adding)
 
 
-def fall_short(patch: pytest.MonkeyPatch) -> None:
-    lack_memory(patch, lambda count, part: count == FAILING[os.environ["RANK"]])
-
-
 def main() -> None:
     how, data, output, steps, recipe = sys.argv[1:]
     patch = pytest.MonkeyPatch()
-    {"overflowing": overflow, "short": fall_short}.get(how, watch_sums)(patch)
-    if how != "overflowing":
+    if how == "overflowing":
+        overflow(patch)
+    else:
+        if how == "short":
+            lack_memory(patch, lambda count, part: count == FAILING[os.environ["RANK"]])
+        else:
+            watch_sums(patch)
         distributed.OVERLAPPING, distributed.LARGE = ("none" if how == "after" else "cpu",), 100
         batch_preparation.TOKENS_AT_ONCE["cpu"] = (4 if how == "short" else 2) * RECIPE.sequence_length
     pretrain(Path(data), Path(output), int(steps), recipe=recipes.read(PretrainingRecipe, recipe))

@@ -144,33 +144,25 @@ def small_micro_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(batch_preparation.TOKENS_AT_ONCE, "cpu", 2 * RECIPE.sequence_length)
 
 
-def stop_in(monkeypatch: pytest.MonkeyPatch, micro_batch: int) -> list[int]:
-    """Send SIGTERM during a micro-batch, counted from the first of all; return their sizes as they come."""
-    add, sizes = Computation.process, list[int]()
-
-    def adding(self: Computation, part: Part, *rest: Any) -> Any:
-        sizes.append(len(part.ids))
-        found = add(self, part, *rest)
-        if len(sizes) == micro_batch:
-            os.kill(os.getpid(), signal.SIGTERM)
-        return found
-
-    monkeypatch.setattr(Computation, "process", adding)
-    return sizes
-
-
 @pytest.mark.usefixtures("small_micro_batches")
 @pytest.mark.parametrize(("micro_batch", "saved"), [(3, None), (12, 3), (25, 6)])
 def test_a_stop_between_micro_batches_drops_the_step_and_resumes_bit_for_bit(
     data: Path, tmp_path: Path, capsys: Any, micro_batch: int, saved: int | None
 ) -> None:
     """The twelfth is the last of the third step; after the sixth step come those of held-out texts."""
-    whole = pretrain(data, tmp_path / "whole", TO)
-    with pytest.MonkeyPatch.context() as patch:
-        sizes = stop_in(patch, micro_batch)
-        with pytest.raises(StopRequestedError) as ended:
-            pretrain(data, tmp_path / "step-6", TO)
-    assert ended.value.number == signal.SIGTERM and len(sizes) == micro_batch
+    whole, add, done = pretrain(data, tmp_path / "whole", TO), Computation.process, list[Part]()
+
+    def adding(self: Computation, part: Part, *rest: Any) -> Any:
+        done.append(part)
+        found = add(self, part, *rest)
+        if len(done) == micro_batch:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return found
+
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(StopRequestedError) as ended:
+        patch.setattr(Computation, "process", adding)
+        pretrain(data, tmp_path / "step-6", TO)
+    assert ended.value.number == signal.SIGTERM and len(done) == micro_batch
     saves = [path.name for path in (tmp_path / ".step-6.partial").glob("step-*")]
     assert saves == ([f"step-{saved}"] if saved else [])
     assert "asked to stop" in capsys.readouterr().err

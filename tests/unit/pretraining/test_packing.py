@@ -35,6 +35,7 @@ from pubmill.vocabs.merges import learn_pieces
 from pubmill.vocabs.wordpiece import SPECIAL as TOKENS
 from pubmill.vocabs.wordpiece import make_tokenizer, save
 from tests.unit.toy_shards import document, make_shard, write_packed
+from tests.workflow.conftest import wait_until_gone
 
 SPECIAL_IDS = {name: number for number, name in enumerate(SPECIAL)}
 TABLES = {
@@ -114,13 +115,6 @@ def test_what_is_written_is_read(
     assert packed.special == SPECIAL_IDS and packed.vocab_size == vocab_size
     assert index["empty_documents"] == len(every) - len(expected)
     assert index["empty_sentences"] == sum(not sentence for document in every for sentence in document)
-
-
-def test_impossible_shards_are_refused(tmp_path: Path) -> None:
-    ids, one = np.array([5, 6], np.uint16), np.array([1], np.int64)
-    with pytest.raises(PubmillError, match="do not fit"):
-        write_packed(tmp_path / "tokens", [TokenShard(ids, one, one)], 10, SPECIAL_IDS)
-    assert list(tmp_path.iterdir()) == []
 
 
 Splitter = Callable[[str], list[str]]
@@ -209,22 +203,10 @@ def test_killed_and_run_again_gives_the_same_bytes(tmp_path: Path, vocab: Path, 
         process.send_signal(signal.SIGKILL)
         process.wait()
     assert process.returncode == -signal.SIGKILL and not output.exists()
-    _wait_until_gone(process.pid)
+    wait_until_gone(process.pid)  # the worker processes end by themselves when their parent was killed
     for again in (output, tmp_path / "undisturbed"):
         pack(PackingRecipe(), parts, vocab, punkt, again)
     assert same(output, tmp_path / "undisturbed")
-
-
-def _wait_until_gone(group: int) -> None:
-    """The worker processes end by themselves when the one that started them has been killed."""
-    for _ in range(3000):
-        try:
-            os.killpg(group, 0)
-        except ProcessLookupError:
-            return
-        time.sleep(0.01)
-    os.killpg(group, signal.SIGKILL)
-    raise AssertionError("worker processes were left behind")
 
 
 HALF = PackingRecipe(held_out=0.5)
@@ -361,14 +343,12 @@ def tokens(tmp_path: Path) -> Path:
     return tmp_path / "tokens"
 
 
-def test_the_index_counts_what_was_written(tokens: Path) -> None:
-    index = read_json(tokens / "index.json")
-    assert (index["tokens"], index["sentences"], index["documents"]) == (10, 4, 3)
-    packed = PackedTokens(tokens)
-    assert packed.sentences.tolist() == [0, 3, 4, 6, 10] and packed.documents.tolist() == [0, 2, 3, 4]
-
-
 def test_the_last_id_of_a_vocabulary_is_packed_and_the_next_is_not(tmp_path: Path) -> None:
+    """Nor are shards whose counts do not fit."""
+    ids, one = np.array([5, 6], np.uint16), np.array([1], np.int64)
+    with pytest.raises(PubmillError, match="do not fit"):
+        write_packed(tmp_path / "tokens", [TokenShard(ids, one, one)], 10, SPECIAL_IDS)
+    assert list(tmp_path.iterdir()) == []
     write_packed(tmp_path / "a", [make_shard([[[9]]], 10)], 10, SPECIAL_IDS)
     with pytest.raises(PubmillError, match="id 10 is outside the vocabulary of 10"):
         write_packed(tmp_path / "b", [make_shard([[[10]]], 11)], 10, SPECIAL_IDS)

@@ -79,8 +79,9 @@ def test_words_are_encoded_as_texts(
     folders: dict[str, Path], name: str, text: str, limit: int, off: bool
 ) -> None:
     """Whether special tokens in text are switched `off` in the tokenizer that is given, or not."""
-    tokenizer = load_tokenizer(folders[name])
-    marks = _marks(tokenizer)
+    tokenizer: Any = load_tokenizer(folders[name])
+    unknown = {tokenizer.token_to_id(name) for name in ("[UNK]", "<unk>")}
+    marks = set(tokenizer.get_added_tokens_decoder()) - unknown  # the ids that no text may give
     expected = tokenizer.encode(text, add_special_tokens=False).ids
     tokenizer.encode_special_tokens = off
     encoder = make_encoder(tokenizer, limit)
@@ -88,12 +89,6 @@ def test_words_are_encoded_as_texts(
     assert first == again and not set(again) & marks
     # The models of `tokenizers` may make a special piece of its characters.
     assert again == expected or set(expected) & marks or "<unk>" in text
-
-
-def _marks(tokenizer: Any) -> set[int]:
-    """The ids that no text may give."""
-    unknown = {tokenizer.token_to_id(name) for name in ("[UNK]", "<unk>")}
-    return set(tokenizer.get_added_tokens_decoder()) - unknown
 
 
 @given(text=st.text(characters))
