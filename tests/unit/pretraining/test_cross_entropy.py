@@ -47,18 +47,14 @@ def test_without_compilation_another_device_computes_all_positions_at_once() -> 
     assert loss.is_meta and right.is_meta
 
 
-def test_of_equal_logits_the_first_is_the_choice() -> None:
+def test_odd_logits_have_a_loss_too() -> None:
+    """Of equal logits the first is the choice; an impossible label costs what it does, not infinity; no
+    positions have no loss, and what is no number is reported."""
     logits = torch.tensor([[0.0, 2.0, 2.0], [0.0, 2.0, 2.0]])
     assert cross_entropy(logits, torch.tensor([1, 2]))[1] == 1
-
-
-def test_an_impossible_label_costs_what_it_does_and_not_infinity() -> None:
     loss, right, gradient = computed(cross_entropy, torch.tensor([[1e4, -1e4, 0.0]]), torch.tensor([1]))
     assert loss == 2e4 and right == 0
     torch.testing.assert_close(gradient, torch.tensor([[1.0, -1.0, 0.0]]) / 3)
-
-
-def test_no_positions_have_no_loss_and_no_number_is_reported() -> None:
     loss, right, gradient = computed(cross_entropy, torch.zeros(0, 5), torch.zeros(0, dtype=torch.long))
     assert loss == 0 and right == 0 and gradient.shape == (0, 5)
     assert cross_entropy(torch.tensor([[float("nan"), 0.0]]), torch.tensor([1]))[0].isnan()

@@ -131,7 +131,9 @@ def test_other_surroundings_are_reported(data: Path, tmp_path: Path, capsys: Any
     assert "torch was 1.0" in reported and "last digits may differ" in reported
 
 
-def test_only_one_process_works_on_a_segment(data: Path, tmp_path: Path) -> None:
+def test_another_recipe_and_another_process_are_refused(data: Path, whole: Path, tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match="another recipe.*seed"):
+        pretrain(data, tmp_path / "x", 40, whole, replace(RECIPE, seed=2))
     with locked(tmp_path / ".step-1.lock"), pytest.raises(PubmillError, match="another process"):
         pretrain(data, tmp_path / "step-1", 1)
     assert not (tmp_path / "step-1").exists()
@@ -151,8 +153,3 @@ def test_reports_that_nobody_reads_stop_nothing(
         with suppress(BrokenPipeError):
             stderr.close()
     assert weights(output) == weights(whole)
-
-
-def test_another_recipe_is_refused(data: Path, whole: Path, tmp_path: Path) -> None:
-    with pytest.raises(PubmillError, match="another recipe.*seed"):
-        pretrain(data, tmp_path / "x", 40, whole, replace(RECIPE, seed=2))

@@ -70,18 +70,13 @@ def test_held_out_text_is_judged_whole_or_by_sequences_from_all_of_it(
     assert some and chosen[0].tolist() == [0, (len(instances) - 1) // 2, len(instances) - 1]
 
 
-def test_without_held_out_text_nothing_is_judged(data: Path) -> None:
-    nothing: Any = SimpleNamespace(ids=np.zeros(0, np.uint16))
-    assert begun(data, EXACT).evaluate(nothing, "subword") is None
-
-
 def test_judging_leaves_training_as_it_was(data: Path) -> None:
-    plain, judged = begun(data), begun(data)
-    text = PackedTokens(data / "tokens")
-    judged.evaluate(text, "subword")
-    assert plain.update(0) == judged.update(0)
-    judged.evaluate(text, "subword")
-    assert plain.update(1) == judged.update(1)
+    """Without held-out text nothing is judged."""
+    plain, judged, nothing = begun(data), begun(data), SimpleNamespace(ids=np.zeros(0, np.uint16))
+    texts: list[Any] = [PackedTokens(data / "tokens"), nothing]
+    for step in range(2):
+        assert [judged.evaluate(text, "subword") is None for text in texts] == [False, True]
+        assert plain.update(step) == judged.update(step)
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])
