@@ -217,6 +217,29 @@ def test_bioc_json_relations_and_mentions(tmp_path: Path, sentences: bool) -> No
     assert json.loads(annotated(tagger(), tmp_path, "bioc-json", json.dumps(out))) == out
 
 
+@pytest.mark.parametrize("sentences", [False, True])
+def test_bioc_keeps_what_others_annotated_and_new_names_are_free(tmp_path: Path, sentences: bool) -> None:
+    """A mention of the model's type goes, with its relation and the relation of that; all else stays."""
+    content = bioc(sentences)
+    [title, passage] = content["documents"][0]["passages"]
+    holder = passage["sentences"][0] if sentences else passage
+    place = [{"offset": 0, "length": 2}, {"offset": 4, "length": 3}]
+    pieces = {"id": "T1", "infons": {"type": "other", "score": "1"}, "text": "Of Ann", "locations": place}
+    mine = {"id": "9", "infons": {"type": "Name"}, "text": "Ann", "locations": place[1:]}
+    title["annotations"] = [mine, pieces]
+    holder["relations"] = []
+    for number, names in enumerate([["1", "2"], ["1", "9"], ["r1", "2"]]):
+        nodes = [{"refid": name, "role": ""} for name in names]
+        holder["relations"].append({"id": f"r{number}", "infons": {"type": "x"}, "nodes": nodes})
+    annotator = tagger()
+    out = json.loads(annotated(annotator, tmp_path, "bioc-json", json.dumps(content)))
+    [title_out, passage_out] = out["documents"][0]["passages"]
+    assert title_out["annotations"][0] == pieces
+    assert [one["id"] for one in title_out["annotations"]] == ["T1", "T2", "T3"]
+    holder["relations"] = holder["relations"][:1]
+    assert passage_out == passage and counted(annotator) == [1, 4, 2, 1]
+
+
 def test_bioc_xml_is_written_in_its_own_form(tmp_path: Path) -> None:
     out = annotated(relater(), tmp_path, "bioc-xml", XML)
     assert out.splitlines()[1] == '<!DOCTYPE collection SYSTEM "BioC.dtd">'

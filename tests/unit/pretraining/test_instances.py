@@ -24,6 +24,7 @@ from pubmill.pretraining.instances import (
     Instances,
     PackedBatch,
     chunk_starts,
+    full_starts,
     generator,
     micro_batches,
     shares,
@@ -218,6 +219,15 @@ def test_sentences_stay_whole_where_they_can(documents: list[list[int]], length:
         begun = sentences[np.searchsorted(sentences, tokens[-1], side="right") - 1]
         ended = tokens[-1] + 1 in sentences
         assert ended or size[int(begun)] >= limit
+
+
+def test_chunks_begin_anew_from_time_to_time() -> None:
+    """So that many can be cut at once."""
+    corpus = packed([[3, 4]] * (2 * module.TOGETHER + 5))
+    starts = full_starts(corpus.sentences, corpus.documents, 30)
+    anew = [number * (3 + 4 + 1) for number in range(0, 2 * module.TOGETHER + 1, module.TOGETHER)]
+    assert set(anew) <= set(starts.tolist())
+    assert starts[-1] == 8 * (2 * module.TOGETHER + 5) and np.diff(starts).max() <= 31
 
 
 def test_sequences_are_filled() -> None:
