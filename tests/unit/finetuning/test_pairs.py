@@ -55,16 +55,13 @@ FACTORS: dict[str, list[list[Setting]]] = {
         STABILISATION,
     ],
     "multilabel": [
-        [*HEADS, POOLER],
-        [{"unit": unit} for unit in ("document", "sentence")],
-        WEIGHTS,
-        STABILISATION,
+        [*HEADS, POOLER], [{"unit": unit} for unit in ("document", "sentence")], WEIGHTS, STABILISATION,
     ],
     "regression": [HEADS, [{"segments": how} for how in ("separate", "single")], STABILISATION],
     "span": [HEADS, [{"segments": how} for how in ("separate", "single")], STABILISATION],
     "relations": [[{}, {"head_dropout": 0.0}], STABILISATION],
     "mentions": [HEADS, [{"max_mention_length": length} for length in (2, 8)], WEIGHTS[:1], STABILISATION],
-}
+}  # fmt: skip
 
 
 def drawn(task: Any) -> Iterator[tuple[str, FinetuningRecipe]]:

@@ -85,11 +85,10 @@ def test_replaced_token_detection(embedding_size: int | None) -> None:
 
 
 PASSES: dict[str, tuple[Any, float]] = {
-    "pairs": ({"pairs": "next-sentence"}, 1.0),
-    "adversarial": ({"adversarial": Adversarial()}, 1.3),
+    "pairs": ({"pairs": "next-sentence"}, 1.0), "adversarial": ({"adversarial": Adversarial()}, 1.3),
     "masked": ({"distillation": Distillation()}, 1.3),
     "all": ({"distillation": Distillation(positions="all")}, 1.3),
-}
+}  # fmt: skip
 """Objective -> the least number of operations, as a multiple of those of a masked language model."""
 
 

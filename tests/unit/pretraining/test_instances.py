@@ -45,11 +45,9 @@ def packed(documents: list[list[int]]) -> Any:
     sentences = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     counts = np.concatenate([[0], np.cumsum([len(document) for document in documents])]).astype(np.int64)
     return SimpleNamespace(
-        ids=np.arange(sentences[-1]) + 10,
-        sentences=sentences,
-        documents=counts,
+        ids=np.arange(sentences[-1]) + 10, sentences=sentences, documents=counts,
         special={"cls": CLS, "sep": SEP, "pad": 0, "unk": 1, "mask": 4},
-    )
+    )  # fmt: skip
 
 
 def sequences(batch: PackedBatch) -> list[list[int]]:
