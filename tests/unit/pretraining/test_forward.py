@@ -1,18 +1,21 @@
-"""The forward passes, padded or not, are those of transformers; models of every family load as they were."""
+"""Forward passes, padded or not, and losses are those of transformers and torch; models load as they were."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 from transformers import AutoModel, AutoModelForMaskedLM
 
 from pubmill.errors import PubmillError
+from pubmill.pretraining import cross_entropy as losses_in_parts
 from pubmill.pretraining import rotary_layers, unpadded
 from pubmill.pretraining.architectures import build_generator, build_model, load_model
-from pubmill.pretraining.cross_entropy import cross_entropy
+from pubmill.pretraining.cross_entropy import cross_entropy, cross_entropy_at_once
 from pubmill.pretraining.forward import embed, encode, masked_lm_logits, pair_logits
 from pubmill.pretraining.instances import UNLABELLED
 from pubmill.pretraining.unpadded import Projection, SeededDropout, SequenceBounds, draw_seeds, keep_mask
@@ -95,18 +98,6 @@ def test_electras_two_networks_are_those_of_transformers() -> None:
     same(masked_lm_logits(made, ours), made(**given).logits.flatten(0, 1)[ROWS])
     ours = encode(model, embed(model, ids, segments), PRESENT, ROWS)
     same(model.discriminator_predictions(ours), model(**given).logits.flatten()[ROWS])
-
-
-@pytest.mark.parametrize("name", FAMILIES)
-def test_recomputing_gives_the_same_gradients(name: str) -> None:
-    gradients = []
-    for recompute in (False, True):
-        model, (ids, segments) = build(name).train(), inputs(name)
-        torch.manual_seed(5)  # dropout is recomputed with the same random numbers
-        encode(model, embed(model, ids, segments), PRESENT, ROWS, recompute).square().sum().backward()
-        gradients.append([weight.grad for weight in model.base_model.parameters() if weight.grad is not None])
-    assert len(gradients[0]) == len(gradients[1]) > 10
-    assert all(torch.equal(left, right) for left, right in zip(*gradients, strict=True))
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -210,14 +201,20 @@ def test_gradients_are_those_of_the_padded_pass(name: str, recompute: bool) -> N
         torch.testing.assert_close(left, right, atol=1e-11, rtol=1e-9)
 
 
+@pytest.mark.parametrize("padded", [True, False])
 @pytest.mark.parametrize("name", FAMILIES)
-def test_recomputing_repeats_dropout(name: str) -> None:
+def test_recomputing_gives_the_same_gradients(name: str, padded: bool) -> None:
+    """Dropout is recomputed with the same random numbers."""
     found = []
     for recompute in (False, True):
-        model = build(name).train()
+        model, (ids, segments) = build(name).train(), inputs(name)
         torch.manual_seed(5)
-        found.append(gradients(model, encode_flat(name, model, FLAT_ROWS, recompute)))
-    assert all(torch.equal(left, right) for left, right in zip(*found, strict=True))
+        if padded:
+            vectors = encode(model, embed(model, ids, segments), PRESENT, ROWS, recompute)
+        else:
+            vectors = encode_flat(name, model, FLAT_ROWS, recompute)
+        found.append(gradients(model, vectors))
+    assert len(found[0]) == len(found[1]) > 10 and all(map(torch.equal, *found))
 
 
 def test_one_product_for_query_key_and_value_has_the_gradients_of_three() -> None:
@@ -321,16 +318,12 @@ def test_compiled_dropout_is_repeatable_and_recomputed(name: str, compiler: Comp
 @pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16])
 def test_compiled_cross_entropy_is_torchs(kind: torch.dtype, compiler: Compiler) -> None:
     for count in (7, 5):
-        logits = torch.randn(count, 30, generator=torch.Generator().manual_seed(2)).to(kind).requires_grad_()
+        logits = torch.randn(count, 30, generator=torch.Generator().manual_seed(2)).to(kind)
         labels = torch.arange(count)
         labels[0], labels[2] = int(logits[0].argmax()), UNLABELLED
-        loss, right = cross_entropy(logits, labels, compiled=True)
-        (slope,) = torch.autograd.grad(3 * loss, logits)
-        theirs = F.cross_entropy(logits.float(), labels, reduction="sum")
-        torch.testing.assert_close(loss, theirs)
-        assert right == (logits.argmax(-1) == labels).sum() >= 1
-        torch.testing.assert_close(slope, torch.autograd.grad(3 * theirs, logits)[0])
-        assert slope.dtype == kind
+        found = computed(partial(cross_entropy, compiled=True), logits, labels)
+        torch.testing.assert_close(found, computed(theirs, logits, labels))
+        assert found[1] >= 1 and found[2].dtype == kind
     assert compiler.graphs == 2
 
 
@@ -376,3 +369,47 @@ def test_the_gradient_has_the_mask_of_the_values() -> None:
     torch.testing.assert_close(slope * values, kept)
     assert set(slope.unique().tolist()) == {0.0, 1 / 0.75}
     assert torch.equal(kept, SeededDropout.apply(values, 0.25, seed))
+
+
+def theirs(logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+    return F.cross_entropy(logits.float(), labels, reduction="sum"), (logits.argmax(-1) == labels).sum()
+
+
+def computed(function: Callable[..., Any], logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor, Any]:
+    """The loss, the number of right choices, and the gradient of a third of the loss."""
+    given = logits.clone().requires_grad_()
+    loss, right = function(given, labels)
+    (loss / 3).backward()
+    return loss, right, given.grad
+
+
+@pytest.mark.parametrize("few", [1, 40, 1 << 18, 0], ids=["one at a time", "two", "all", "on a GPU"])
+@pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16])
+def test_loss_gradient_and_right_choices(
+    kind: torch.dtype, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(losses_in_parts, "IN_CACHE", few)
+    torch.manual_seed(1)
+    logits, labels = (torch.randn(9, 17) * 5).to(kind), torch.randint(17, (9,))
+    labels[3], labels[[1, 4]] = logits[3].argmax(), UNLABELLED
+    found = computed(cross_entropy if few else cross_entropy_at_once, logits, labels)
+    torch.testing.assert_close(found, computed(theirs, logits, labels))
+    assert found[1] >= 1 and (found[0].dtype, found[2].dtype) == (torch.float32, kind)
+
+
+def test_without_compilation_another_device_computes_all_positions_at_once() -> None:
+    loss, right = cross_entropy(torch.zeros(9, 17, device="meta"), torch.zeros(9, device="meta").long())
+    assert loss.is_meta and right.is_meta
+
+
+def test_odd_logits_have_a_loss_too() -> None:
+    """Of equal logits the first is the choice; an impossible label costs what it does, not infinity; no
+    positions have no loss, and what is no number is reported."""
+    logits = torch.tensor([[0.0, 2.0, 2.0], [0.0, 2.0, 2.0]])
+    assert cross_entropy(logits, torch.tensor([1, 2]))[1] == 1
+    loss, right, gradient = computed(cross_entropy, torch.tensor([[1e4, -1e4, 0.0]]), torch.tensor([1]))
+    assert loss == 2e4 and right == 0
+    torch.testing.assert_close(gradient, torch.tensor([[1.0, -1.0, 0.0]]) / 3)
+    loss, right, gradient = computed(cross_entropy, torch.zeros(0, 5), torch.zeros(0, dtype=torch.long))
+    assert loss == 0 and right == 0 and gradient.shape == (0, 5)
+    assert cross_entropy(torch.tensor([[float("nan"), 0.0]]), torch.tensor([1]))[0].isnan()
