@@ -86,7 +86,8 @@ def test_without_padding_the_steps_are_the_same_and_with_copies_in_bfloat16_but_
     flash_reference.use(monkeypatch, UNPADDED)
     made, found = work(data, recipe, steps=1)
     assert made.computation.methods == UNPADDED
-    assert found == pytest.approx(expected[::2], rel=0.03) and found != expected[::2]
+    of_one_step = [expected[0], *expected[2 : 1 + len(found)]]
+    assert found == pytest.approx(of_one_step, rel=0.03) and found != of_one_step
     assert {weight.dtype for weight in made.learner.parameters()} == {torch.float32}
     assert made.computation.copies
     assert all(copy.dtype == torch.bfloat16 and copy.grad is None for copy in made.computation.copies.copies)
