@@ -81,6 +81,9 @@ def test_without_any_sign_of_a_gpu_the_processor_computes(no_gpu: Path) -> None:
     assert not gpu_is_used({})
     add_nvidia_smi(no_gpu, "echo; exit 0")
     assert not gpu_is_used({})
+    add_nvidia_smi(no_gpu, "echo 550.54.15")  # a GPU that is hidden
+    for hidden in ("", "-1", "-1,0", "NoDevFiles"):
+        assert not gpu_is_used({"CUDA_VISIBLE_DEVICES": hidden, "SLURM_JOB_GPUS": "0"})
 
 
 @pytest.mark.parametrize(
@@ -105,12 +108,6 @@ def test_a_gpu_that_torch_does_not_see_is_an_error(
     monkeypatch.setattr(torch.version, "cuda", cuda)
     with pytest.raises(PubmillError, match=fault):
         gpu_is_used(environment)
-
-
-@pytest.mark.parametrize("hidden", ["", "-1", "-1,0", "NoDevFiles"])
-def test_a_hidden_gpu_leaves_the_processor(hidden: str, no_gpu: Path) -> None:
-    add_nvidia_smi(no_gpu, "echo 550.54.15")
-    assert not gpu_is_used({"CUDA_VISIBLE_DEVICES": hidden, "SLURM_JOB_GPUS": "0"})
 
 
 def test_both_training_programs_ask(no_gpu: Path, monkeypatch: pytest.MonkeyPatch) -> None:
