@@ -38,7 +38,6 @@ from tests.unit.finetuning.encoder_families import (
     FAMILIES,
     FIXED,
     LAYERS,
-    SYLLABLES,
     sentence,
 )
 from tests.unit.toy_tasks import OURS, SPAN, TOKENS
@@ -147,23 +146,6 @@ def test_fnet_computes_in_float32(folders: dict[str, Path]) -> None:
     assert possible_precision(load(folders["bert"]).config, "bfloat16") == "bfloat16"
 
 
-def batch_of(encoder: PreTrainedModel) -> dict[str, torch.Tensor]:
-    generator = torch.Generator().manual_seed(1)
-    ids = torch.randint(5, int(encoder.config.vocab_size), (4, 12), generator=generator)
-    return {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
-
-
-@every_family
-def test_inputs_of_the_longest_length_are_taken(folders: dict[str, Path], family: str) -> None:
-    encoder = load(folders[family])
-    assert longest_input(encoder) == 64
-    pad = load_encoder_tokenizer(folders[family]).pad_token_id
-    ids = torch.full((2, 64), 7)
-    ids[1, 40:] = pad
-    hidden = encoder(input_ids=ids, attention_mask=(ids != pad).long()).last_hidden_state
-    assert hidden.shape == (2, 64, 32) and torch.isfinite(hidden).all()
-
-
 @pytest.mark.parametrize(
     ("config", "longest"),
     [
@@ -174,10 +156,7 @@ def test_inputs_of_the_longest_length_are_taken(folders: dict[str, Path], family
         (transformers.BloomConfig(), None),
         (transformers.T5Config(), None),
         (transformers.BertConfig(max_position_embeddings=0), "a model for inputs without tokens"),
-        (
-            transformers.PegasusConfig(),
-            "an encoder with a decoder, and transformers has no class that reads",
-        ),
+        (transformers.PegasusConfig(), "an encoder with a decoder, and transformers has no class that reads"),
         (transformers.CanineConfig(), "a model without a vocabulary of pieces"),
         (transformers.CLIPTextConfig(), "no model of text alone"),
         (transformers.NystromformerConfig(num_landmarks=8), "landmarks fewer than segment_means_seq_len"),
@@ -218,7 +197,8 @@ def test_dropout_is_the_recipes_everywhere_and_without_it_training_computes_what
 ) -> None:
     """Any dropout that the recipe doesn't reach would show here."""
     encoder = load(folders[family])
-    inputs = batch_of(encoder)
+    ids = torch.randint(5, encoder.config.vocab_size, (4, 12), generator=torch.Generator().manual_seed(1))
+    inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
     trained = encoder.train()(**inputs).last_hidden_state
     assert torch.equal(trained, encoder.eval()(**inputs).last_hidden_state)
     noisy = load(folders[family], dropout=0.25).train()
@@ -254,22 +234,6 @@ def test_texts_are_read_as_in_pretraining(folders: dict[str, Path], family: str,
     texts = ["ine baco", " Ine  xyz.", "(nu) ge,lo", ""]
     spaced = words and isinstance(ours.backend_tokenizer.pre_tokenizer, ByteLevel)
     assert (ours(texts)["input_ids"] == plain(texts)["input_ids"]) != spaced
-
-
-@every_family
-def test_a_kept_tokenizer_reads_the_same(folders: dict[str, Path], tmp_path: Path, family: str) -> None:
-    tokenizer, encoder = load_encoder_tokenizer(folders[family], words=True), load(folders[family])
-    tokenizer.save_pretrained(tmp_path)
-    encoder.save_pretrained(tmp_path)
-    words = [SYLLABLES, ["ineba", "xyz", "Ge"]]
-    readers = [
-        Reader(load_encoder_tokenizer(folder, words=True), 64, "none")
-        for folder in (folders[family], tmp_path)
-    ]
-    assert readers[0].subwords_of_words(words) == readers[1].subwords_of_words(words)
-    inputs = batch_of(encoder)
-    again = load(tmp_path).eval()(**inputs).last_hidden_state
-    assert torch.equal(again, encoder.eval()(**inputs).last_hidden_state)
 
 
 def test_positions_win_over_the_tokenizer_s_own_limit(folders: dict[str, Path], tmp_path: Path) -> None:

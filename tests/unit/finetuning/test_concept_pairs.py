@@ -30,11 +30,8 @@ def test_the_loss_is_that_of_adaptive_thresholding() -> None:
     first = math.log((e(2.0) + e(0.5)) / e(2.0)) + math.log((e(0.5) + e(-1.0)) / e(0.5))
     second = math.log((e(1.0) + e(0.0) + e(3.0)) / e(1.0))
     assert float(threshold_loss(scores, targets)) == pytest.approx((first + second) / 2)
-
-
-def test_all_labels_right_leave_no_wrong_one_to_compare() -> None:
-    loss = threshold_loss(torch.tensor([[0.0, 4.0, 4.0]]), torch.ones(1, 2))
-    assert torch.isfinite(loss)
+    # All labels right leave no wrong one to compare.
+    assert torch.isfinite(threshold_loss(torch.tensor([[0.0, 4.0, 4.0]]), torch.ones(1, 2)))
 
 
 def document(**changes: Any) -> RelationsExample:
@@ -59,12 +56,18 @@ def task(model: Path, max_length: int = 32) -> ConceptPairs:
     return ConceptPairs(RECIPE, reader, ["cures", "hurts", NOVEL])
 
 
-def test_marks_stand_around_each_mention_once_and_the_first_is_read(model: Path) -> None:
-    of = task(model)
-    [instance] = of.encode([document()]).instances
-    words = of.reader.tokenizer.convert_ids_to_tokens(instance.ids)
+def test_a_document_by_hand(model: Path) -> None:
+    """Marks stand around each mention once, and the first is read. Targets are the labels of pairs and their
+    novelty; predictions all labels above the threshold with it."""
+    of, one = task(model), document()
+    instances: Any = of.encode([one]).instances
+    words = of.reader.tokenizer.convert_ids_to_tokens(instances[0].ids)
     assert words == ["[CLS]", "*", "aspirin", "*", "hurts", "*", "pain", "*", "[SEP]"]
-    assert instance.places == [1, 5, 1, 5] and instance.groups == [1, 1, 1, 1]
+    assert instances[0].places == [1, 5, 1, 5] and instances[0].groups == [1, 1, 1, 1]
+    assert of.labels_of(RECIPE, [one]) == of.labels
+    assert of.targets([one], instances) == [[0.0, 1.0, 1.0, 1.0, 1.0, 0.0]]
+    above = torch.tensor([[0.0, 1.0, 1.0], [1.0, 1.0, 0.0]])
+    assert of.predictions([one], instances, [above]) == [one.relations]
 
 
 def test_confidences_are_in_the_order_of_the_predicted_relations(model: Path) -> None:
@@ -77,20 +80,6 @@ def test_confidences_are_in_the_order_of_the_predicted_relations(model: Path) ->
     sure = of.confidences([one], instances, [of.probabilities(network, scores, batch)])
     assert predicted == [one.relations]
     assert sure == [pytest.approx([1 / (1 + math.exp(-value)) for value in (3.0, 1.0, 3.0)])]
-
-
-def test_targets_are_the_labels_of_pairs_and_their_novelty(model: Path) -> None:
-    of, one = task(model), document()
-    assert of.labels_of(RECIPE, [one]) == of.labels
-    instances: Any = of.encode([one]).instances
-    assert of.targets([one], instances) == [[0.0, 1.0, 1.0, 1.0, 1.0, 0.0]]
-
-
-def test_predictions_are_all_labels_above_the_threshold_with_the_novelty(model: Path) -> None:
-    of, one = task(model), document()
-    instances: Any = of.encode([one]).instances
-    above = torch.tensor([[0.0, 1.0, 1.0], [1.0, 1.0, 0.0]])
-    assert of.predictions([one], instances, [above]) == [one.relations]
 
 
 def test_what_a_short_input_leaves_out_is_counted_and_gets_no_relation(model: Path) -> None:

@@ -97,18 +97,10 @@ def test_a_run_that_always_overflows_has_diverged(
     assert report["failed"] == "nan" and report["steps"] == steps
 
 
-@pytest.mark.parametrize(
-    "case",
-    [
-        "tokens crf",
-        "tokens dice",
-        "sequence mention-max",
-        "sequence bilstm",
-        "multilabel",
-        "span",
-        "relations",
-    ],
-)
+OTHERS = "tokens crf, tokens dice, sequence mention-max, sequence bilstm, multilabel, span, relations"
+
+
+@pytest.mark.parametrize("case", OTHERS.split(", "))
 def test_every_task_and_head_learns_in_float16(case: str, cases: Path) -> None:
     report = learnt(replace(CASES[case], precision="float16", epochs=2), cases).report
     scaling: Any = report["hardware"]["loss_scaling"]

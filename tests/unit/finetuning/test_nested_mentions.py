@@ -38,19 +38,21 @@ def test_classes_are_none_and_the_types_and_runs_of_words_all_that_are_short_eno
     assert runs_of(1, 8).tolist() == [[0, 0]]
 
 
-def test_words_are_read_at_their_first_and_last_subword(tiny: Path) -> None:
-    of = task(tiny)
-    [window] = of.encode([sentence("ba coba di")]).instances
-    assert window.places == [1, 1, 2, 3, 4, 4]
-    assert of.sizes(collate([window], 0, CPU)) == [5]
-
-
-def test_targets_and_predictions_are_of_runs_and_nested_mentions_stay(tiny: Path) -> None:
-    of, one = task(tiny), sentence("ba co di", (0, 1, "A"), (0, 2, "B"), (1, 2, "A"))
-    instances: Any = of.encode([one]).instances
-    assert of.targets([one], instances) == [[1.0, 2.0, 1.0, 0.0, 0.0]]
-    outputs = [torch.tensor(of.targets([one], instances)[0])]
-    assert of.predictions([one], instances, outputs) == [[[0, 1, "A"], [0, 2, "B"], [1, 2, "A"]]]
+def test_runs_are_targets_and_predictions_and_nested_mentions_stay(tiny: Path) -> None:
+    """A word is read at its first and last subword; a mention in a later window has its words."""
+    nested = sentence("ba coba di", (0, 1, "A"), (0, 2, "B"), (1, 2, "A"))
+    for length, one, windows in ((24, nested, 1), (5, sentence("ba co di fu ge", (3, 5, "A")), 2)):
+        of = task(tiny, length)
+        instances: Any = of.encode([one]).instances
+        targets = of.targets([one], instances)
+        if one is nested:
+            assert instances[0].places == [1, 1, 2, 3, 4, 4] and targets == [[1.0, 2.0, 1.0, 0.0, 0.0]]
+            assert of.sizes(collate(instances, 0, CPU)) == [5]
+        outputs = [torch.tensor(own) for own in targets]
+        assert len(instances) == windows
+        assert of.predictions([one], instances, outputs) == [
+            [[m.first, m.after, m.type] for m in one.mentions]
+        ]
 
 
 def test_mentions_that_cannot_be_predicted_are_counted(tiny: Path) -> None:
@@ -60,13 +62,6 @@ def test_mentions_that_cannot_be_predicted_are_counted(tiny: Path) -> None:
     assert counts["mentions_cut"] == counts["windows_split"] == 0
     counts = task(tiny, max_length=5).encode([one]).counts
     assert (counts["mentions_cut"], counts["windows_split"]) == (1, 1)
-
-
-def test_a_mention_in_a_later_window_has_its_words(tiny: Path) -> None:
-    of, one = task(tiny, max_length=5), sentence("ba co di fu ge", (3, 5, "A"))
-    instances: Any = of.encode([one]).instances
-    outputs = [torch.tensor(targets) for targets in of.targets([one], instances)]
-    assert len(instances) == 2 and of.predictions([one], instances, outputs) == [[[3, 5, "A"]]]
 
 
 def test_nested_mentions_are_learnt(tiny: Path, tmp_path: Path) -> None:
@@ -107,10 +102,6 @@ def test_words_that_cannot_be_read_whole_are_counted(tiny: Path) -> None:
     assert [window.words for window in windows] == [[0, 0], [1, 1], [3, 3]]
     assert [len(window.ids) for window in windows] == [5, 5, 3]
     assert encoded.counts == {
-        "windows_split": 1,
-        "words_without_subword": 1,
-        "words_shortened": 1,
-        "mentions_too_long": 0,
-        "mentions_cut": 1,
-        "mentions_of_same_words": 0,
-    }
+        "windows_split": 1, "words_without_subword": 1, "words_shortened": 1, "mentions_too_long": 0,
+        "mentions_cut": 1, "mentions_of_same_words": 0,
+    }  # fmt: skip

@@ -10,20 +10,11 @@ import torch
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import MultilabelExample, TokensExample, write_examples
 from pubmill.finetuning import encoders, predicting
-from pubmill.finetuning.encoders import (
-    load_encoder,
-    load_encoder_tokenizer,
-    read_encoder,
-)
+from pubmill.finetuning.encoders import load_encoder, load_encoder_tokenizer, read_encoder
 from pubmill.finetuning.finetuning_job import FinetuningJob, read_split
 from pubmill.finetuning.heads import TaskModel
 from pubmill.finetuning.inputs import collate
-from pubmill.finetuning.predicting import (
-    Execution,
-    Predictor,
-    choose_device,
-    make_reader,
-)
+from pubmill.finetuning.predicting import Execution, Predictor, choose_device, make_reader
 from pubmill.finetuning.recorded_steps import cuda_recorder
 from pubmill.finetuning.run import finetune
 from pubmill.finetuning.tasks import TASKS
@@ -198,7 +189,6 @@ def test_documents_are_cut_only_where_the_model_or_the_recipe_reads_no_more(
 def test_a_length_left_to_a_model_without_one_is_refused(documents: Path, tmp_path: Path) -> None:
     model = save_encoder(tmp_path / "bloom", "bloom")
     with pytest.raises(
-        PubmillError,
-        match="null takes the encoder's limit, but bloom has none; set max_length to ",
+        PubmillError, match="null takes the encoder's limit, but bloom has none; set max_length to "
     ):
         finetune(FinetuningJob(LONG, model, documents, 1, "test"))

@@ -100,14 +100,6 @@ def test_words_have_the_subwords_of_their_sentence(
     assert made.misread_words([words, PROBE]) == []
 
 
-@every_kind
-def test_a_known_word_has_one_subword(kinds: dict[str, Path], kind: str) -> None:
-    made = reader(kinds[kind])
-    [[_, known]] = made.subwords_of_words([["The", "ine"]])
-    assert len(known) == 1
-    assert made.tokenizer.convert_ids_to_tokens(known)[0].strip("Ġ▁") == "ine"
-
-
 MARKED_BY_SPACE = [kind for kind in BEFORE if kind in ("roberta", "modernbert") or BEFORE[kind]]
 
 
@@ -158,18 +150,6 @@ def test_two_texts_need_a_subword_each(models: dict[str, Path], name: str, speci
         f"max_length is {special + 1}, which leaves 1 subwords beside the special tokens of two texts; "
         "it must leave at least 2"
     )
-
-
-def test_words_that_are_read_alone_are_never_misread(models: dict[str, Path]) -> None:
-    """The tokenizer reads words as in the middle of a sentence only after a space."""
-    tokenizer = load_encoder_tokenizer(models["roberta"])
-    tokenizer.backend_tokenizer.pre_tokenizer.add_prefix_space = False
-    alone = Reader(tokenizer, 64, "none", "alone")
-    spaced = Reader(tokenizer, 64, "none")
-    sentences = [["ab", "c"], []]
-    assert alone.misread_words(sentences) == spaced.misread_words(sentences) == []
-    assert [[len(word) for word in words] for words in alone.subwords_of_words(sentences)] == [[2, 1], []]
-    assert [[len(word) for word in words] for words in spaced.subwords_of_words(sentences)] == [[3, 2], []]
 
 
 FIRST = {made: family for family, (_, made, _) in reversed(ARCHITECTURES.items())}

@@ -27,16 +27,10 @@ from tests.unit.toy_tasks import SYLLABLES
 
 KINDS = ["ine", "long", "mab"]
 RECIPE = FinetuningRecipe(
-    task="sequence",
-    metric="accuracy",
+    task="sequence", metric="accuracy", learning_rate=4e-3, batch_size=16, epochs=4, dropout=0.0,
     dummies=Dummies(types=dict(zip(KINDS, ("@gene$", "@drug$", "@cell$"), strict=True)), overlap="@{}-{}$"),
-    learning_rate=4e-3,
-    batch_size=16,
-    epochs=4,
-    dropout=0.0,
-    head_dropout=0.0,
-    precision="float32",
-)
+    head_dropout=0.0, precision="float32",
+)  # fmt: skip
 BILSTM: dict[str, Any] = {"head": "bilstm", "head_sizes": [16]}
 CPU = torch.device("cpu")
 
@@ -244,12 +238,9 @@ def test_what_was_cut_is_counted(models: dict[str, Path]) -> None:
     arguments = [[entity(text, one), entity(text, "long")] for text, one in zip(texts, first, strict=True)]
     examples = [relation("1", *both) for both in zip(texts, arguments, strict=True)]
     assert made.encode(examples).counts == {
-        "texts_shortened": 4,
-        "beginnings_left_out": 1,
-        "middles_left_out": 2,
-        "mentions_shortened": 1,
+        "texts_shortened": 4, "beginnings_left_out": 1, "middles_left_out": 2, "mentions_shortened": 1,
         "mentions_without_subword": 0,
-    }
+    }  # fmt: skip
 
 
 TWO = "example 7 has {} entities; markers, and a pooling other than cls, are for 2; use pooling cls"
@@ -263,12 +254,7 @@ TWO = "example 7 has {} entities; markers, and a pooling other than cls, are for
         ({"entities": "markers"}, 3, TWO.format(3)),
         ({"pooling": "mention-max"}, 3, TWO.format(3)),
         ({"pooling": "mention-average"}, 0, TWO.format(0)),
-        (
-            {"entities": "markers", "pooling": "entity-start", "max_length": 5},
-            2,
-            "example 7: a text has room for 3 subwords",
-        ),
-        ({"entities": "dummies", "pooling": "entity-start"}, 2, "entity-start"),
+        ({"entities": "markers", "pooling": "entity-start", "max_length": 5}, 2, "example 7: .* 3 subwords"),
     ],
 )
 def test_settings_that_cannot_be_followed_are_refused(
@@ -276,7 +262,7 @@ def test_settings_that_cannot_be_followed_are_refused(
 ) -> None:
     text = "ineba longco mabdi"
     three = [entity(text, "ineba"), entity(text, "longco", "long"), entity(text, "mabdi", "mab")]
-    with pytest.raises((PubmillError, ValueError), match=message):
+    with pytest.raises(PubmillError, match=message):
         made = task(models["bert"], **settings)
         made.encode([relation("7", text, three[:mentions])])
 

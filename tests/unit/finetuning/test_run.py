@@ -4,7 +4,6 @@ import gc
 import json
 import shutil
 import weakref
-from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -194,8 +193,11 @@ def test_the_program_marks_a_run_for_which_nothing_could_be_chosen(
     assert read_json(tmp_path / "kept/training.json") == report
 
 
-def train_to(monkeypatch: pytest.MonkeyPatch, diverges: Sequence[bool]) -> list[int]:
-    """Trainings of which each diverges after its last look at dev, or doesn't; the examples of each."""
+@pytest.mark.parametrize(("diverges", "trainings"), [([True], [48]), ([False, True], [48, 60])])
+def test_a_run_that_diverged_is_not_trained_anew_and_has_failed(
+    diverges: list[bool], trainings: list[int], tiny: Path, tokens: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Trainings of so many examples, of which each diverges after its last look at dev, or doesn't."""
     original, seen = Trainer.train, list[int]()
 
     def train(
@@ -207,14 +209,6 @@ def train_to(monkeypatch: pytest.MonkeyPatch, diverges: Sequence[bool]) -> list[
         return progress
 
     monkeypatch.setattr(Trainer, "train", train)
-    return seen
-
-
-@pytest.mark.parametrize(("diverges", "trainings"), [([True], [48]), ([False, True], [48, 60])])
-def test_a_run_that_diverged_is_not_trained_anew_and_has_failed(
-    diverges: list[bool], trainings: list[int], tiny: Path, tokens: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen = train_to(monkeypatch, diverges)
     made = finetune(FinetuningJob(BOTH, tiny, tokens, 1, "test"))
     assert seen == trainings and made.report["failed"] == "nan" and made.report["dev"]["best"] is not None
     assert {row["labels"] for row in made.predictions} == {None}

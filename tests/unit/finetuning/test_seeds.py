@@ -17,7 +17,6 @@ from pubmill.storage.checksums import folder_sha256
 from pubmill.storage.files import read_json, sha256
 from tests.unit.finetuning.test_pairs import BASE, datasets
 from tests.unit.programs import run_program
-from tests.waiting import wait_until
 
 __all__ = ["datasets"]
 SEEDS = (1, 2, 3, 4)
@@ -79,59 +78,35 @@ def test_a_seed_after_others_gives_what_it_gives_alone(
     assert reports[0] == reports[1]
 
 
-def test_a_killed_job_trains_the_missing_seeds(
-    root: Path, arguments: Callable[..., list[str]], undisturbed: Path, tmp_path: Path
-) -> None:
-    folder = tmp_path / "final"
-    program = [sys.executable, str(root / "scripts/finetune.py"), *arguments(folder, *SEEDS)]
-    with subprocess.Popen(program, cwd=root, stderr=subprocess.DEVNULL) as process:
-        wait_until((folder / "seed-2.training.json").exists, 120, "the second seed")
-        process.kill()
-    assert not (folder / "runs.json").exists()
-    before = {name: time for name, time in times(folder).items() if int(name[5]) < 3}
-    run_program("finetune", *arguments(folder, *SEEDS))
-    assert trained_again(folder, before) == [3, 4] and predictions(folder) == predictions(undisturbed)
-    assert read_json(folder / "runs.json") == read_json(undisturbed / "runs.json") | {
-        "files": read_json(folder / "runs.json")["files"]
-    }
-
-
 def damage(folder: Path) -> None:
     (folder / "seed-2.predictions.jsonl.gz").write_bytes(b"")
     (folder / "seed-4.training.json").write_text("{}")
 
 
 @pytest.mark.parametrize(
-    ("seeds", "changed", "disturb", "again"),
+    ("seeds", "changed", "more", "again"),
     [
-        ((1, 3, 6), {}, None, [6]),
-        ((1, 2), {"learning_rate": 2e-3}, None, [1, 2]),
-        (SEEDS, {}, damage, [2, 4]),
+        ((1, 3, 6), {}, (), [6]),
+        ((1, 2), {"learning_rate": 2e-3}, (), [1, 2]),
+        ((1,), {}, ("--version", 4), [1]),
+        ((2,), {}, ("--dataset", "other"), [2]),
+        (SEEDS, {}, "damaged", [2, 4]),
     ],
-    ids=["one more", "another recipe", "damaged"],
+    ids=["one more", "another recipe", "another stage version", "other data", "damaged"],
 )
 def test_only_what_is_new_is_trained(
-    seeds: tuple[int, ...], changed: dict[str, Any], disturb: Any, again: list[int],
-    arguments: Callable[..., list[str]], done: Path,
+    seeds: tuple[int, ...], changed: dict[str, Any], more: Any, again: list[int], datasets: Path,
+    arguments: Callable[..., list[str]], done: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     before = times(done)
-    if disturb:
-        disturb(done)
-    run_program("finetune", *arguments(done, *seeds, **changed))
+    monkeypatch.chdir(done.parent)
+    other = shutil.copytree(datasets / "tokens", "other")
+    shutil.copy(f"{other}/dev.jsonl.gz", f"{other}/train.jsonl.gz")
+    if more == "damaged":
+        damage(done)
+    run_program("finetune", *arguments(done, *seeds, **changed), *(more if more != "damaged" else ()))
     assert trained_again(done, before) == again
     assert [one["seed"] for one in read_json(done / "runs.json")["seeds"]] == [*seeds]
-
-
-def test_another_stage_version_or_data_train_all_anew(
-    arguments: Callable[..., list[str]], done: Path, datasets: Path, tmp_path: Path
-) -> None:
-    before = times(done)
-    run_program("finetune", *arguments(done, 1), "--version", 4)
-    assert trained_again(done, before) == [1]
-    other = shutil.copytree(datasets / "tokens", tmp_path / "other")
-    shutil.copy(other / "dev.jsonl.gz", other / "train.jsonl.gz")
-    run_program("finetune", *arguments(done, 2), "--dataset", other)
-    assert trained_again(done, before) == [1, 2]
 
 
 def test_task_models_are_kept_by_the_same_job(arguments: Callable[..., list[str]], done: Path) -> None:

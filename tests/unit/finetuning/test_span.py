@@ -153,12 +153,9 @@ def test_what_could_not_be_read_as_it_stands_is_counted(model: Path) -> None:
     made = task(model, max_length=10, stride=0)
     encoded = made.encode([inside, split, nothing])
     assert encoded.counts == {
-        "questions_shortened": 0,
-        "contexts_split": 1,
-        "contexts_without_subword": 1,
-        "answers_inexact": 2,
+        "questions_shortened": 0, "contexts_split": 1, "contexts_without_subword": 1, "answers_inexact": 2,
         "answers_in_no_window": 2,
-    }
+    }  # fmt: skip
     targets = made.targets([inside, split, nothing], encoded.instances)
     assert targets == [[2, 2], [0, 0], [0, 0], [0, 0]]
 
@@ -273,12 +270,9 @@ def test_dev_scores_are_of_questions_over_all_their_contexts(model: Path) -> Non
         asked("lo di", "di", name="3_1", group="3"),
     ]
     predicted = [
-        [best("co", 0.6), best("ba co", 0.4)],
-        [best("", 0.99), best("Co", 0.9), best("ba", 0.5)],
-        [best("", 0.9), best("lo mi", 0.1)],
-        [best("lo", 0.2)],
-        [best("Di", 0.3)],
-    ]
+        [best("co", 0.6), best("ba co", 0.4)], [best("", 0.99), best("Co", 0.9), best("ba", 0.5)],
+        [best("", 0.9), best("lo mi", 0.1)], [best("lo", 0.2)], [best("Di", 0.3)],
+    ]  # fmt: skip
     assert task(model).dev_score(examples, predicted) == pytest.approx((2 / 3 + 0 + 1) / 3)
     found = task(model, metric="mrr").dev_score(examples, predicted)
     assert found == pytest.approx((1 / 3 + 1 + 1) / 3)

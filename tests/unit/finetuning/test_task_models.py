@@ -2,7 +2,9 @@
 their cards: metadata for the hub, access to the data, and what the model was made with."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from transformers import (
     AutoModelForQuestionAnswering,
     AutoModelForTokenClassification,
     AutoTokenizer,
+    BertForTokenClassification,
     BertModel,
     ElectraConfig,
     ElectraModel,
@@ -36,7 +39,7 @@ from pubmill.recipes import FinetuningRecipe
 from pubmill.storage.checksums import folder_sha256
 from pubmill.storage.files import read_json, write_json
 from tests.unit.tiny_encoders import tiny_bert, tiny_roberta
-from tests.unit.toy_tasks import OURS, RELATION, SPAN, SYLLABLES, TOKENS
+from tests.unit.toy_tasks import OURS, SPAN, SYLLABLES, TOKENS
 
 CPU = torch.device("cpu")
 STANDARD: dict[str, FinetuningRecipe] = {
@@ -61,6 +64,26 @@ def kept(folder: Path, recipe: FinetuningRecipe, model: Path, dataset: Path) -> 
     return run
 
 
+@pytest.fixture(scope="module")
+def run_of(tiny: Path, toy_data: dict[str, Path]) -> Callable[[str], Run]:
+    """A function that trains an epoch by the recipe of this name, once."""
+
+    @cache
+    def run_of(name: str) -> Run:
+        recipe = replace({**OURS, **STANDARD}[name], epochs=1)
+        return trained(recipe, tiny, toy_data[recipe.task])
+
+    return run_of
+
+
+@pytest.fixture
+def tagger(run_of: Callable[[str], Run], tokens: Path, tmp_path: Path) -> Run:
+    """A run whose model is kept in a folder of the test."""
+    run = run_of("tokens")
+    keep(tmp_path / "kept", run.task, run.model, run.report, tokens)
+    return run
+
+
 def predicted_again(folder: Path, dataset: Path) -> list[Any]:
     predictor = load_task_model(folder, CPU)
     return predictor.predict(predictor.task.encode_split(read_split(dataset, "test", predictor.task.kind)))
@@ -68,11 +91,11 @@ def predicted_again(folder: Path, dataset: Path) -> list[Any]:
 
 @pytest.mark.parametrize("name", [*OURS, *STANDARD])
 def test_a_kept_model_predicts_as_it_did_and_transformers_loads_it(
-    name: str, tiny: Path, toy_data: dict[str, Path], tmp_path: Path
+    name: str, run_of: Callable[[str], Run], toy_data: dict[str, Path], tmp_path: Path
 ) -> None:
-    recipe = replace({**OURS, **STANDARD}[name], epochs=1)
-    dataset = toy_data[recipe.task]
-    run = kept(tmp_path / "kept", recipe, tiny, dataset)
+    run = run_of(name)
+    recipe, dataset = run.task.recipe, toy_data[run.task.recipe.task]
+    keep(tmp_path / "kept", run.task, run.model, run.report, dataset)
     assert predicted_again(tmp_path / "kept", dataset) == [row[run.task.key] for row in run.predictions]
     instances = run.task.encode(read_split(dataset, "test", run.task.kind)).instances
     batch, again = collate(instances, run.task.reader.pad, CPU), load_task_model(tmp_path / "kept", CPU)
@@ -93,10 +116,10 @@ def test_a_kept_model_predicts_as_it_did_and_transformers_loads_it(
 
 @pytest.mark.parametrize("name", ["tokens", "crf", "sequence", "multilabel", "relations", "span"])
 def test_confidences_are_the_probabilities_of_the_predictions(
-    name: str, tiny: Path, toy_data: dict[str, Path]
+    name: str, run_of: Callable[[str], Run], toy_data: dict[str, Path]
 ) -> None:
-    recipe = replace({**OURS, **STANDARD}[name], epochs=1)
-    run = trained(recipe, tiny, toy_data[recipe.task])
+    run = run_of(name)
+    recipe = run.task.recipe
     split = run.task.encode_split(read_split(toy_data[recipe.task], "test", run.task.kind))
     predictor = Predictor(recipe, run.task, run.model)
     if name == "span":
@@ -152,10 +175,9 @@ def test_the_pipeline_of_transformers_gives_our_labels(
 
 
 def test_a_class_of_transformers_with_other_scores_is_not_used(
-    tiny: Path, tokens: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run_of: Callable[[str], Run], tokens: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Had its class a layer that does otherwise, the folder would say that the head is ours."""
-    from transformers import BertForTokenClassification
 
     def other(self: Any, *arguments: Any, **named: Any) -> Any:
         found = forward(self, *arguments, **named)
@@ -164,15 +186,17 @@ def test_a_class_of_transformers_with_other_scores_is_not_used(
 
     forward = BertForTokenClassification.forward
     monkeypatch.setattr(BertForTokenClassification, "forward", other)
-    run = kept(tmp_path / "kept", TOKENS, tiny, tokens)
+    run = run_of("tokens")
+    keep(tmp_path / "kept", run.task, run.model, run.report, tokens)
     assert json.loads((tmp_path / "kept/config.json").read_text())["architectures"] == ["BertModel"]
     assert predicted_again(tmp_path / "kept", tokens) == [row["labels"] for row in run.predictions]
 
 
 def test_nothing_of_the_dataset_stands_in_the_folder(
-    tiny: Path, toy_data: dict[str, Path], tmp_path: Path
+    run_of: Callable[[str], Run], toy_data: dict[str, Path], tmp_path: Path
 ) -> None:
-    kept(tmp_path / "kept", RELATION, tiny, toy_data["sequence"])
+    run = run_of("sequence")
+    keep(tmp_path / "kept", run.task, run.model, run.report, toy_data["sequence"])
     facts = json.loads((tmp_path / "kept/pubmill.json").read_text())
     assert facts["argument_types"] == [["drug", "gene"]] and facts["labels"] == ["no", "yes"]
     texts = [one.text for one in read_split(toy_data["sequence"], "train", SequenceExample)]
@@ -198,12 +222,10 @@ def test_a_run_that_diverged_makes_no_label_up_and_keeps_its_account_alone(
             load_task_model(path, CPU)
 
 
-def test_the_same_weights_have_the_same_hash(tiny: Path, tokens: Path, tmp_path: Path) -> None:
+def test_the_same_weights_have_the_same_hash(tagger: Run, tokens: Path, tmp_path: Path) -> None:
     """Though another run of it takes other seconds; a tokenizer of SentencePiece is hashed too."""
-    run = kept(tmp_path / "first", TOKENS, tiny, tokens)
-    run.report["seconds"] = 12345.0
-    keep(tmp_path / "second", run.task, run.model, run.report, tokens)
-    first, second = folder_sha256(tmp_path / "first"), folder_sha256(tmp_path / "second")
+    keep(tmp_path / "second", tagger.task, tagger.model, {**tagger.report, "seconds": 12345.0}, tokens)
+    first, second = folder_sha256(tmp_path / "kept"), folder_sha256(tmp_path / "second")
     assert first == second and first is not None
     (tmp_path / "second/spiece.model").write_bytes(b"pieces")
     assert folder_sha256(tmp_path / "second") != first
@@ -215,9 +237,8 @@ def test_an_account_that_lacks_something_is_named(tmp_path: Path) -> None:
         previous_run(tmp_path / "kept")
 
 
-def test_damaged_folders_are_refused(tiny: Path, tokens: Path, tmp_path: Path) -> None:
+def test_damaged_folders_are_refused(tagger: Run, tmp_path: Path) -> None:
     folder = tmp_path / "kept"
-    kept(folder, TOKENS, tiny, tokens)
     (folder / "SHA256SUMS").unlink()  # by which all of this would be noticed
     facts = json.loads((folder / "pubmill.json").read_text())
     for wrong, message in (
@@ -256,10 +277,10 @@ def test_damaged_folders_are_refused(tiny: Path, tokens: Path, tmp_path: Path) -
 
 
 def test_what_does_not_load_as_it_was_is_not_kept(
-    tiny: Path, tokens: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run_of: Callable[[str], Run], tokens: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An encoder whose weights are written otherwise leaves no folder."""
-    run = trained(TOKENS, tiny, tokens)
+    run = run_of("tokens")
     original = BertModel.from_pretrained
 
     def other(folder: Path, *arguments: Any, **named: Any) -> Any:
@@ -306,18 +327,16 @@ def table(text: str, title: str) -> list[str]:
 
 
 def test_metadata_are_those_of_the_hub(tmp_path: Path) -> None:
+    """Without a dev score there is no result."""
     found = metadata(card(tmp_path, stored={"dataset": "bc2gm", "access": "public"}))
-    assert found["pipeline_tag"] == FACTS["tokens"].hub_task == "token-classification" and found[
-        "datasets"
-    ] == ["bc2gm"]
+    assert found["pipeline_tag"] == FACTS["tokens"].hub_task == "token-classification"
     assert found["base_model"] == "bert-base" and "pubmill_access" not in found
+    assert found["datasets"] == ["bc2gm"]
     [model] = found["model-index"]
     [result] = model["results"]
     assert model["name"] == "mine" and result["dataset"] == {"type": "bc2gm", "name": "bc2gm", "split": "dev"}
     assert result["metrics"] == [{"type": "entity_f1", "value": 0.8125, "name": "entity_f1 on dev"}]
 
-
-def test_without_a_dev_score_there_is_no_result(tmp_path: Path) -> None:
     text = card(tmp_path, dev={"metric": "entity_f1", "best": None, "best_step": None})
     assert "model-index" not in metadata(text)
     assert not [row for row in table(text, "Training") if "dev" in row.split("|")[1] and "sha" not in row]
@@ -325,21 +344,17 @@ def test_without_a_dev_score_there_is_no_result(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("access", task_models.ACCESS)
 def test_access_is_that_of_the_data_or_the_stricter_one_of_the_model(tmp_path: Path, access: str) -> None:
+    """Without a card it is unknown, and the folder names the data."""
+    assert task_models.UNKNOWN in (text := card(tmp_path)) and f"on `{tmp_path.name}` with seed 3." in text
     assert task_models.ACCESS[access] in card(tmp_path, stored={"access": access})
     text = card(tmp_path, stored={"access": "public"}, access=access)
     assert task_models.ACCESS[access] in text and metadata(text)["pubmill_access"] == access
 
 
-def test_without_a_card_access_is_unknown_and_how_it_is_loaded(tmp_path: Path) -> None:
-    """The folder names the data."""
+def test_how_it_is_loaded_and_what_it_was_made_with_is_told_without_empty_rows(tmp_path: Path) -> None:
     text = card(tmp_path)
-    assert task_models.UNKNOWN in text and f"on `{tmp_path.name}` with seed 3." in text
     assert "loads its encoder with `AutoModel`; its head is pubmill's. `.venv" in text
     assert "loads it as `BertForTokenClassification`; `.venv" in card(tmp_path, "BertForTokenClassification")
-
-
-def test_what_it_was_made_with_is_in_tables_without_empty_rows(tmp_path: Path) -> None:
-    text = card(tmp_path)
     assert table(text, "Training") == [
         "| entity f1 on dev | 0.8125 |", "| step of it | 40 |", "| steps | 60 |", "| max length | 128 |",
         "| labels | 3 |", "| mean loss of the last epoch | 0.25 |", "| seconds | 12.5 |",

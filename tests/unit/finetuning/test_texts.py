@@ -18,7 +18,6 @@ from pubmill.finetuning.heads import PoolerLayers
 from pubmill.finetuning.inputs import Batch, collate
 from pubmill.finetuning.reader import Reader
 from pubmill.finetuning.run import Run, finetune
-from pubmill.finetuning.tasks import TASKS
 from pubmill.finetuning.tasks.texts import Multilabel, Sequences, shares
 from tests.unit.toy_tasks import SYLLABLES, TOKENS
 
@@ -157,25 +156,3 @@ def test_dev_scores(models: dict[str, Path]) -> None:
         recipe = replace(SEQUENCE, metric=metric, negative="no" if metric == "micro_f1" else None)
         task = Sequences(recipe, reader(models["bert"]), ["no", "yes"])
         assert task.dev_score(gold, predicted) == pytest.approx(score)
-
-
-NO_YES = [pair("ba", "co", label) for label in ("no", "no", "no", "yes")]
-ONE_OF_FOUR = [labelled("ba", ["ine"]), *[labelled("ba", [])] * 3]
-
-
-@pytest.mark.parametrize(
-    ("task", "examples", "labels", "scores"),
-    [("sequence", NO_YES, ["no", "yes"], [0.3, -0.2]), ("multilabel", ONE_OF_FOUR, ["ine"], [0.4])],
-)
-def test_three_examples_of_one_class_weigh_as_much_as_one_of_the_other(
-    models: dict[str, Path], task: str, examples: list[Any], labels: list[str], scores: list[float]
-) -> None:
-    recipe = replace(SEQUENCE if task == "sequence" else MULTILABEL, loss="weighted")
-    made = TASKS[task](recipe, reader(models["bert"]), labels)
-    instances = made.encode(examples).instances
-    made.prepare(examples, instances)
-    targets = torch.tensor([value for row in made.targets(examples, instances) for value in row])
-    found = made.loss(torch.nn.Identity(), torch.tensor([scores] * 4), batch(instances), targets)
-    # a label is a choice between its score and 0
-    both = torch.log_softmax(torch.tensor(scores if task == "sequence" else [*scores, 0.0]), 0)
-    assert found.item() == pytest.approx(-both.sum().item() / 2)

@@ -127,11 +127,9 @@ def test_progress_is_reported_with_the_mean_loss_and_the_time_left(
     scripted(LAST, [])
     lines = [line.partition("step ")[2] for line in capsys.readouterr().err.splitlines() if "left" in line]
     assert lines == [
-        "3/14: loss 1.0000, 22 s left",
-        "6/14: loss 2.5000, 16 s left",
-        "9/14: loss 7.5000, 10 s left",
+        "3/14: loss 1.0000, 22 s left", "6/14: loss 2.5000, 16 s left", "9/14: loss 7.5000, 10 s left",
         "12/14: loss 9.0000, 4 s left",
-    ]
+    ]  # fmt: skip
 
 
 def test_without_dev_the_best_weights_cannot_be_chosen(cases: Path) -> None:

@@ -9,8 +9,6 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.finetuning.trial_selection import STEPS, read_choice, select
-from pubmill.recipes.finetuning import ChoiceRecipe
-from pubmill.recipes.reading import read
 
 Trials = list[tuple[Path, dict[str, Any]]]
 DECIDES = ["learning_rate", "batch_size"]
@@ -137,13 +135,7 @@ def test_a_file_that_chooses_nothing_is_reported(tmp_path: Path, content: Any) -
         read_choice(path)
 
 
-def test_the_program_refuses_other_recipes_and_no_trials() -> None:
-    for recipe, reported in (
-        ('{"by": "test", "decides": ["learning_rate"]}', "by: expected 'dev' .found 'test'"),
-        ('{"by": "dev", "decides": []}', "decides: Tuple should have at least 1 item"),
-    ):
-        with pytest.raises(PubmillError, match=reported):
-            read(ChoiceRecipe, recipe)
+def test_without_trials_there_is_nothing_to_select() -> None:
     with pytest.raises(PubmillError, match="no trials to select from; --trials needs at least one training"):
         select([], DECIDES)
 

@@ -33,29 +33,17 @@ def said(root: Path, limit: str, body: str) -> tuple[int, str]:
         ("limits.MEMORY = 10**9", "bytes(2 * 10**9)", "needs more than 1,000,000,000 bytes of memory", True),
         ("limits.SECONDS = 1", "while True: pass", "needs more than 1 s of processor time", True),
         ("limits.WRITTEN = 10**6", "open(PATH, 'wb').write(bytes(10**7))", "more than 1,000,000 bytes", True),
-        (
-            "limits.WRITTEN = 10**6",
-            "with writing(Path(PATH)) as file: file.write_bytes(bytes(10**7))",
-            "has more than 1,000,000 bytes",
-            True,
-        ),
+        ("limits.WRITTEN = 10**6", "with writing(Path(PATH)) as file: file.write_bytes(bytes(10**7))",
+         "has more than 1,000,000 bytes", True),
         # other errors, and lower limits, which are somebody else's, stay as they are
         ("", "raise PubmillError('mine') from KeyError('cause')", "pubmill: error: mine\n", False),
         ("", "open('/dev/full', 'w').write('x' * 10**5)", "No space left on device", False),
-        (
-            "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, -1))",
-            "open(PATH, 'wb').write(bytes(10**4))",
-            "File too large",
-            False,
-        ),
-        (
-            "resource.setrlimit(resource.RLIMIT_AS, (10**9, 10**9))",
-            "bytes(2 * 10**9)",
-            "needs more than 1,000,000,000 bytes of memory; this is the limit of `ulimit -v`",
-            False,
-        ),
+        ("resource.setrlimit(resource.RLIMIT_FSIZE, (1000, -1))", "open(PATH, 'wb').write(bytes(10**4))",
+         "File too large", False),
+        ("resource.setrlimit(resource.RLIMIT_AS, (10**9, 10**9))", "bytes(2 * 10**9)",
+         "needs more than 1,000,000,000 bytes of memory; this is the limit of `ulimit -v`", False),
     ],
-)
+)  # fmt: skip
 def test_a_limit_is_named_in_one_message(
     root: Path, tmp_path: Path, limit: str, body: str, expected: str, ours: bool
 ) -> None:

@@ -24,8 +24,12 @@ def git(folder: Path, *arguments: str) -> str:
 def test_the_commit_of_a_checkout_says_whether_its_files_have_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever the variables of git name; without git there is none."""
+    """Whatever the variables of git name; without git there is none, but an installed package has the commit
+    that it was built from."""
     assert provenance.commit(tmp_path) is None
+    (tmp_path / "installed").mkdir()
+    (tmp_path / "installed" / provenance.COMMIT).write_text("abc-dirty\n")
+    assert provenance.commit(tmp_path / "installed") == "abc-dirty"
     git(tmp_path, "init", "-q")
     assert provenance.commit(tmp_path) is None  # nothing is committed
     (tmp_path / "file").write_text("1")
@@ -40,11 +44,6 @@ def test_the_commit_of_a_checkout_says_whether_its_files_have_changed(
     assert provenance.commit(tmp_path) == f"{commit}-dirty"
     monkeypatch.setenv("PATH", str(tmp_path))
     assert provenance.commit(tmp_path) is None
-
-
-def test_an_installed_package_has_the_commit_that_it_was_built_from(tmp_path: Path) -> None:
-    (tmp_path / provenance.COMMIT).write_text("abc-dirty\n")
-    assert provenance.commit(tmp_path) == "abc-dirty"
 
 
 def test_a_record_has_installed_packages_python_and_hardware(monkeypatch: pytest.MonkeyPatch) -> None:

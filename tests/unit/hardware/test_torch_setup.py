@@ -1,6 +1,7 @@
-"""GPUs that PyTorch cannot use, and settings of CUDA; no GPU is needed."""
+"""GPUs that PyTorch cannot use, settings of CUDA, and what Triton needs; no GPU is needed."""
 
 import os
+import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import torch
 from pubmill.errors import PubmillError
 from pubmill.finetuning.predicting import choose_device
 from pubmill.hardware import torch_setup
+from pubmill.hardware.compilers import compiler_fault, fault_of_kernels
 from pubmill.hardware.torch_setup import (
     STRICT,
     autocast,
@@ -79,6 +81,9 @@ def test_without_any_sign_of_a_gpu_the_processor_computes(no_gpu: Path) -> None:
     assert not gpu_is_used({})
     add_nvidia_smi(no_gpu, "echo; exit 0")
     assert not gpu_is_used({})
+    add_nvidia_smi(no_gpu, "echo 550.54.15")  # a GPU that is hidden
+    for hidden in ("", "-1", "-1,0", "NoDevFiles"):
+        assert not gpu_is_used({"CUDA_VISIBLE_DEVICES": hidden, "SLURM_JOB_GPUS": "0"})
 
 
 @pytest.mark.parametrize(
@@ -86,35 +91,23 @@ def test_without_any_sign_of_a_gpu_the_processor_computes(no_gpu: Path) -> None:
     [
         ({"SLURM_JOB_GPUS": "0,1"}, "550.54.15", None, r"\(SLURM_JOB_GPUS=0,1\).*NVIDIA driver 550.54.15\."),
         (
-            {"CUDA_VISIBLE_DEVICES": "3"},
-            "550.54.15",
-            None,
+            {"CUDA_VISIBLE_DEVICES": "3"}, "550.54.15", None,
             r"\(CUDA_VISIBLE_DEVICES=3\).* for processors only",
         ),
         ({}, "550.54.15\\n560.1", None, r"\(listed by nvidia-smi\).*550.54.15\. .*`make setup CUDA=1`"),
         ({}, "470.1", "13.0", r"NVIDIA driver 470\.1\. Update the driver .*CUDA 13\.0"),
         ({"SLURM_JOB_GPUS": "0"}, None, "13.0", r"for CUDA 13\.0, no working nvidia-smi\. .*--gpus all"),
     ],
-)
+)  # fmt: skip
 def test_a_gpu_that_torch_does_not_see_is_an_error(
-    environment: dict[str, str],
-    driver: str | None,
-    cuda: str | None,
-    fault: str,
-    no_gpu: Path,
+    environment: dict[str, str], driver: str | None, cuda: str | None, fault: str, no_gpu: Path,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:
+) -> None:  # fmt: skip
     if driver:
         add_nvidia_smi(no_gpu, f"printf '{driver}\\n'")
     monkeypatch.setattr(torch.version, "cuda", cuda)
     with pytest.raises(PubmillError, match=fault):
         gpu_is_used(environment)
-
-
-@pytest.mark.parametrize("hidden", ["", "-1", "-1,0", "NoDevFiles"])
-def test_a_hidden_gpu_leaves_the_processor(hidden: str, no_gpu: Path) -> None:
-    add_nvidia_smi(no_gpu, "echo 550.54.15")
-    assert not gpu_is_used({"CUDA_VISIBLE_DEVICES": hidden, "SLURM_JOB_GPUS": "0"})
 
 
 def test_both_training_programs_ask(no_gpu: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,19 +166,10 @@ def test_how_cuda_computes(
 CPU, GPU = torch.device("cpu"), torch.device("cuda")
 
 
-@pytest.mark.parametrize(
-    "flags, expected",
-    [
-        ("avx2 avx512_bf16", "bfloat16"),
-        ("amx_bf16", "bfloat16"),
-        ("asimd bf16", "bfloat16"),
-        ("avx2 avx512f", "float32"),
-        ("", "float32"),
-    ],
-)
-def test_auto_follows_the_processor(monkeypatch: pytest.MonkeyPatch, flags: str, expected: str) -> None:
+@pytest.mark.parametrize("flags", ["avx2 avx512_bf16", "amx_bf16", "asimd bf16", "avx2 avx512f", ""])
+def test_auto_follows_the_processor(monkeypatch: pytest.MonkeyPatch, flags: str) -> None:
     monkeypatch.setattr(torch_setup, "cpu_info", lambda *names: [flags])
-    assert choose_precision("auto", CPU) == expected
+    assert choose_precision("auto", CPU) == ("bfloat16" if "bf16" in flags else "float32")
     for precision in ("float32", "bfloat16", "float16"):
         assert choose_precision(precision, CPU) == precision
         with autocast(CPU, precision):
@@ -216,3 +200,26 @@ def test_a_gpu_that_only_emulates_bfloat16_has_float16_if_it_has_tensor_cores(
     else:
         with pytest.raises(PubmillError, match="no bfloat16; ask for float16"):
             choose_precision("bfloat16", GPU)
+
+
+def test_a_compiler_and_the_headers_of_python_are_found_or_named_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A compiler stands on the path or is named by CC."""
+    program = tmp_path / "bin/gcc"
+    program.parent.mkdir()
+    program.touch(0o755)
+    (tmp_path / "Python.h").touch()
+    monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path))
+    assert compiler_fault({"PATH": str(program.parent)}) is None
+    assert compiler_fault({"PATH": "/nowhere", "CC": str(program)}) is None
+    fault = compiler_fault({"PATH": str(program.parent), "CC": "icc"})
+    assert fault and fault.startswith("no C compiler (icc), which Triton needs")
+    fault = compiler_fault({"PATH": "/nowhere"})
+    assert fault and "no C compiler (gcc or clang)" in fault and "install gcc" in fault
+    monkeypatch.setenv("PATH", "/nowhere")
+    found = fault_of_kernels(RuntimeError("failed to compile\nmore"))
+    assert found == f"RuntimeError: failed to compile; {fault}"
+    (tmp_path / "Python.h").unlink()
+    fault = compiler_fault({"PATH": str(program.parent)})
+    assert fault and "no headers of Python" in fault and "python3-dev" in fault

@@ -1,14 +1,17 @@
-"""Optimisers against their formulas and torch's own, and the schedules of learning rates, step by step."""
+"""Optimisers against their formulas and torch's own, the schedules of learning rates, step by step, and the
+scaling of the loss, whose overflows skip an update and halve the scale."""
 
 from collections.abc import Iterator
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import torch
 import torch.distributed as dist
 
 from pubmill.optimisers import OPTIMISERS, stable, triangle
-from pubmill.optimisers.adaptive import DecoupledAdamW, StableAdamW
+from pubmill.optimisers.adaptive import Adaptive, DecoupledAdamW, Lamb, StableAdamW
+from pubmill.optimisers.loss_scaling import SMALLEST, LossScaling
 from pubmill.optimisers.muon import Muon, orthogonal
 
 SETTINGS: dict[str, Any] = {"lr": 0.1, "betas": (0.9, 0.98), "eps": 1e-6, "weight_decay": 0.1}
@@ -48,16 +51,19 @@ def test_an_optimiser_in_shares_makes_the_same_updates(alone: None) -> None:
     assert ends[0].equal(ends[1]) and not ends[0].equal(torch.eye(2))
 
 
-BETAS, EPSILON, DECAY = (0.9, 0.98), 1e-6, 0.03
+BETAS, EPSILON = (0.9, 0.98), 1e-6
 
 
-@pytest.mark.parametrize("kind", [StableAdamW, DecoupledAdamW])
-def test_updates_are_those_of_the_formula(kind: type[DecoupledAdamW]) -> None:
+@pytest.mark.parametrize(
+    ("kind", "decay"), [(StableAdamW, 0.03), (DecoupledAdamW, 0.03), (Lamb, 0.03), (Lamb, 0.0)]
+)
+def test_updates_are_those_of_the_formula(kind: type[Adaptive], decay: float) -> None:
+    """LAMB's is algorithm 2 of You et al. (2020); without decay, its rate is not scaled to the weight."""
     torch.manual_seed(1)
     start, rates = [torch.randn(4, 3), torch.randn(5)], (0.1, 0.1, 0.02)
     gradients = [[torch.randn_like(one) * size for one in start] for size in (1.0, 0.1, 30.0)]
     weights = [torch.nn.Parameter(one.clone()) for one in start]
-    made = kind(weights, lr=0.1, betas=BETAS, eps=EPSILON, weight_decay=DECAY)
+    made = kind(weights, lr=0.1, betas=BETAS, eps=EPSILON, weight_decay=decay)
     clipped, ends = 0, []
     for number, weight in enumerate(weights):
         expected, mean, square = start[number], torch.zeros_like(weight), torch.zeros_like(weight)
@@ -67,8 +73,13 @@ def test_updates_are_those_of_the_formula(kind: type[DecoupledAdamW]) -> None:
             first, second = mean / (1 - 0.9**step), square / (1 - 0.98**step)
             root = (gradient**2 / second.clamp_min(EPSILON**2)).mean().sqrt().item()
             clipped += root > 1
-            slowed = rate / max(1.0, root) if kind is StableAdamW else rate
-            expected = expected * (1 - slowed / 0.1 * DECAY) - slowed * first / (second.sqrt() + EPSILON)
+            direction = first / (second.sqrt() + EPSILON) + (decay * expected if kind is Lamb else 0.0)
+            if kind is Lamb:
+                slowed, kept = rate * (expected.norm() / direction.norm() if decay else 1.0), 1.0
+            else:
+                slowed = rate / max(1.0, root) if kind is StableAdamW else rate
+                kept = 1 - slowed / 0.1 * decay
+            expected = kept * expected - slowed * direction
         ends.append(expected)
     for step, rate in enumerate(rates):
         for group in made.param_groups:
@@ -81,44 +92,33 @@ def test_updates_are_those_of_the_formula(kind: type[DecoupledAdamW]) -> None:
     assert clipped > 1
 
 
-def test_matrices_are_moved_as_by_torch() -> None:
+def test_a_matrix_of_zeros_is_moved_by_lamb_all_the_same() -> None:
+    weight = torch.nn.Parameter(torch.zeros(2, 2))
+    weight.grad = torch.ones(2, 2)
+    Lamb([weight], lr=0.1, betas=(0.9, 0.99), eps=1e-6, weight_decay=0.01).step()
+    torch.testing.assert_close(weight.detach(), torch.full((2, 2), -0.1), atol=1e-5, rtol=0)
+
+
+def test_muon_moves_matrices_and_other_weights_as_torch_does() -> None:
+    """By its Muon and its AdamW."""
     torch.manual_seed(1)
-    ends = []
-    start = [torch.randn(6, 4), torch.randn(6, 4), torch.randn(4, 8)]
+    start = [torch.randn(6, 4), torch.randn(6, 4), torch.randn(4, 8), torch.randn(5)]
     gradients = [[torch.randn_like(one) for one in start] for _ in range(3)]
-    for ours in (True, False):
-        weights = [torch.nn.Parameter(one.clone()) for one in start]
-        made: torch.optim.Optimizer
-        if ours:
-            groups = [{"params": weights, "orthogonal": True}]
-            made = Muon(groups, lr=0.1, betas=(0.9, 0.98), eps=1e-8, weight_decay=0.1)
-        else:
-            made = torch.optim.Muon(weights, lr=0.1, weight_decay=0.1, adjust_lr_fn="match_rms_adamw")
-        for step in gradients:
-            for weight, gradient in zip(weights, step, strict=True):
-                weight.grad = gradient.clone()
-            made.step()
-        ends.append(weights)
-    for left, right in zip(*ends, strict=True):
+    ours, theirs = ([torch.nn.Parameter(one.clone()) for one in start] for _ in range(2))
+    adam: dict[str, Any] = {"lr": 0.1, "betas": (0.9, 0.98), "eps": 1e-8, "weight_decay": 0.1}
+    optimisers = [
+        Muon([{"params": ours[3:]}, {"params": ours[:3], "orthogonal": True}], **adam),
+        torch.optim.AdamW(theirs[3:], **adam),
+        torch.optim.Muon(theirs[:3], lr=0.1, weight_decay=0.1, adjust_lr_fn="match_rms_adamw"),
+    ]
+    for step in gradients:
+        for weight, gradient in zip([*ours, *theirs], [*step, *step], strict=True):
+            weight.grad = gradient.clone()
+        for optimiser in optimisers:
+            optimiser.step()
+    for left, right in zip(ours, theirs, strict=True):
         # Updates of 0.05, in bfloat16; the products of several matrices may round otherwise.
-        torch.testing.assert_close(left, right, atol=1e-3, rtol=0)
-
-
-def test_other_weights_are_moved_by_adamw() -> None:
-    torch.manual_seed(1)
-    start, gradients, ends = torch.randn(5), [torch.randn(5) for _ in range(3)], []
-    for kind in (Muon, torch.optim.AdamW):
-        weight, matrix = torch.nn.Parameter(start.clone()), torch.nn.Parameter(torch.eye(3))
-        groups: list[Any] = [{"params": [weight]}]
-        if kind is Muon:
-            groups.append({"params": [matrix], "orthogonal": True})
-        made = kind(groups, lr=0.1, betas=(0.9, 0.98), eps=1e-8, weight_decay=0.1)
-        for gradient in gradients:
-            weight.grad, matrix.grad = gradient.clone(), torch.ones(3, 3)
-            made.step()
-        ends.append(weight.detach())
-    torch.testing.assert_close(*ends)
-    assert len(made.param_groups) == 1
+        torch.testing.assert_close(left, right, atol=1e-3 if left.ndim > 1 else 1e-6, rtol=0)
 
 
 def test_singular_values_become_about_one() -> None:
@@ -158,3 +158,95 @@ def test_a_stable_rate_rises_stays_and_falls(
     found = [stable(step, steps, rising, falling, last, root) for step in range(steps)]
     assert found == pytest.approx(expected)
     assert stable(steps, steps, rising, 0, last, root) == 1  # without a fall
+
+
+CPU = torch.device("cpu")
+
+
+class Training:
+    """Updates of three weights; the slopes of their losses are given."""
+
+    def __init__(self, precision: str = "float16", optimiser: str = "adamw") -> None:
+        self.scaling = LossScaling(precision, CPU)
+        self.weight = torch.nn.Parameter(torch.ones(3))
+        self.optimiser: Any = OPTIMISERS[optimiser].make(
+            [{"params": [self.weight]}], lr=0.1, betas=(0.9, 0.99), eps=1e-6
+        )
+
+    def update(self, slope: float) -> bool:
+        self.scaling.backward(self.weight.sum() * slope)
+        self.scaling.unscale(self.optimiser)
+        updated = self.scaling.step(self.optimiser)
+        self.optimiser.zero_grad()
+        return updated
+
+    @property
+    def count(self) -> float:
+        """The updates that the optimiser has counted."""
+        state = self.optimiser.state[self.weight]
+        return float(state["step"]) if state else 0.0
+
+
+@pytest.mark.parametrize("optimiser", OPTIMISERS)
+@pytest.mark.parametrize("fault", [float("inf"), float("-inf"), float("nan"), 1e38])
+def test_an_overflow_skips_the_update_and_halves_the_scale(optimiser: str, fault: float) -> None:
+    made = Training(optimiser=optimiser)
+    assert made.scaling.scale == 2**16
+    assert not made.update(fault)
+    assert made.weight.tolist() == [1.0, 1.0, 1.0] and made.count == 0
+    assert made.scaling.state() == {"skipped": 1, "scale": 2.0**15, "updates_at_scale": 0}
+    assert made.update(0.5) and made.count == 1 and made.scaling.scale == 2**15
+    # Gradients are unscaled: the update is that of a training in float32 that has never seen the overflow.
+    plain = Training("float32", optimiser)
+    assert plain.update(0.5) and made.weight.equal(plain.weight) and made.weight[0] < 1
+
+
+def test_other_formats_are_neither_scaled_nor_skipped() -> None:
+    for precision in ("float32", "bfloat16"):
+        made = Training(precision)
+        made.scaling.backward(made.weight.sum() * 0.3)
+        assert made.weight.grad is not None and made.weight.grad.tolist() == [torch.tensor(0.3).item()] * 3
+        assert made.scaling.scale == 1 and not made.scaling.active and made.scaling.state() == {}
+        assert made.update(0.3)
+
+
+def test_the_loss_is_scaled_until_its_gradients_are_complete() -> None:
+    made = Training()
+    for _ in range(2):
+        made.scaling.backward(made.weight.sum() / 8)
+    assert made.weight.grad is not None and made.weight.grad.tolist() == [2.0**14] * 3
+    made.scaling.unscale(made.optimiser)
+    assert made.weight.grad.tolist() == [0.25] * 3
+
+
+@pytest.mark.parametrize("precision", ["float16", "float32"])
+def test_a_step_without_memory_can_be_repeated(precision: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    made, other = Training(precision), Training(precision)
+    for training in (made, other):
+        training.update(1.0)
+    with monkeypatch.context() as patch, pytest.raises(torch.OutOfMemoryError):
+        patch.setattr(made.optimiser, "step", Mock(side_effect=torch.OutOfMemoryError))
+        made.update(0.5)
+    made.optimiser.zero_grad()
+    assert made.update(0.5) and other.update(0.5)
+    assert made.weight.equal(other.weight) and made.scaling.state() == other.scaling.state()
+
+
+def test_the_scale_doubles_after_2000_updates_in_a_row() -> None:
+    made = Training()
+    made.scaling.restore({"skipped": 4, "scale": 8.0, "updates_at_scale": 1998})
+    assert made.update(1.0) and made.scaling.scale == 8
+    made.update(float("inf"))
+    assert made.scaling.state() == {"skipped": 5, "scale": 4.0, "updates_at_scale": 0}
+    made.scaling.restore({"skipped": 5, "scale": 4.0, "updates_at_scale": 1999})
+    assert made.update(1.0)
+    assert made.scaling.state() == {"skipped": 5, "scale": 8.0, "updates_at_scale": 0}
+
+
+def test_gradients_that_are_never_finite_end_the_training() -> None:
+    made = Training()
+    with pytest.raises(FloatingPointError, match="not finite at any loss scale down to 0.00012207"):
+        for _ in range(100):
+            made.update(float("inf"))
+    assert made.scaling.skipped == 30 and made.scaling.scale == SMALLEST / 2
+    assert made.weight.tolist() == [1.0, 1.0, 1.0]

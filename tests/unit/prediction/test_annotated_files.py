@@ -1,4 +1,4 @@
-"""New text in files, folders and streams: PubTator, types and confidences; with models that follow a rule."""
+"""New text in files, folders and streams: PubTator, BioC, types, confidences; models that follow a rule."""
 
 import gzip
 import io
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lxml import etree
 
 from pubmill.errors import PubmillError
 from pubmill.formats.document_files import FORMATS, format_of
@@ -29,16 +30,6 @@ def test_pubtator_mentions_of_other_types_stay(tmp_path: Path) -> None:
     assert counted(annotator) == [0, 3, 0, 1]
     again = tagger()
     assert annotated(again, tmp_path, "pubtator", out) == out and counted(again) == [3, 3, 0, 1]
-
-
-def test_pubtator_relations_go_with_the_mentions_that_are_replaced(tmp_path: Path) -> None:
-    annotator = tagger()
-    content = PUBTATOR.replace("\tdrug\t", "\tName\t").replace("12\tCID", "12\tx\tG1\tG1\n12\tCID")
-    assert annotated(annotator, tmp_path, "pubtator", content) == (
-        "12|t|Ann sees\n12|a|é then Bob. binds gene\n12\t0\t3\tAnn\tName\n12\t16\t19\tBob\tName\n"
-        "12\t27\t31\tgene\tgene\tG1\n12\tx\tG1\tG1\n\n13|t|Eve\n13|a|\n13\t0\t3\tEve\tName\n\n"
-    )
-    assert counted(annotator) == [2, 1, 1, 1]
 
 
 def test_pubtator_relations_need_identifiers_and_mentions_in_one_passage(tmp_path: Path) -> None:
@@ -63,13 +54,10 @@ CONTENTS = {
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_byte_order_mark_is_no_part_of_the_text(form: str, tmp_path: Path) -> None:
-    """The same documents and offsets with and without it, and it isn't written."""
+    """The same documents and offsets with and without it, and it isn't written; elsewhere it stays."""
     plain = annotated(tagger(), tmp_path, form, CONTENTS[form])
     assert "Ann" in plain and "Name" in plain
     assert annotated(tagger(), tmp_path, form, "\ufeff" + CONTENTS[form]) == plain
-
-
-def test_a_byte_order_mark_is_left_out_only_at_the_beginning(tmp_path: Path) -> None:
     row = json.loads(annotated(tagger(), tmp_path, "text", "\ufeffa \ufeff Ann"))
     assert row["text"] == "a \ufeff Ann" and row["annotations"][0]["start"] == 4
     line = '{"id": "1", "words": ["so", "Ann"]}\n'
@@ -202,3 +190,90 @@ def test_misleading_outputs_fail(source: str, form: str, target: str, fault: str
     (tmp_path / "sub").mkdir()
     with pytest.raises(PubmillError, match=fault):
         check_targets({tmp_path / source: tmp_path / target}, {tmp_path / source: form})
+
+
+@pytest.mark.parametrize("sentences", [False, True])
+def test_bioc_json_relations_and_mentions(tmp_path: Path, sentences: bool) -> None:
+    given_in = bioc(sentences)
+    out = json.loads(annotated(relater(), tmp_path, "bioc-json", json.dumps(given_in)))
+    [_, passage] = out["documents"][0]["passages"]
+    holder = passage["sentences"][0] if sentences else passage
+    old, relation = holder["relations"]
+    assert old == {"id": "old", "nodes": []}
+    assert relation["infons"] == {"type": "binds"} and relation["id"] == "R1"
+    assert relation["nodes"] == [{"refid": "2", "role": "drug"}, {"refid": "1", "role": "gene"}]
+    assert len(holder["annotations"]) == 3 and out["key"] == "k"
+    again = relater()
+    assert json.loads(annotated(again, tmp_path, "bioc-json", json.dumps(out))) == out
+    assert counted(again) == [0, 0, 1, 1]
+    given_in = bioc(sentences)
+    out = json.loads(annotated(tagger(), tmp_path, "bioc-json", json.dumps(given_in)))
+    [title, passage] = out["documents"][0]["passages"]
+    assert title["annotations"][0]["locations"] == [{"offset": 0, "length": 2}]
+    assert title["annotations"][1] == {
+        "id": "T2", "infons": {"type": "Name"}, "text": "Ann", "locations": [{"offset": 4, "length": 3}],
+    }  # fmt: skip
+    assert passage == given_in["documents"][0]["passages"][1]
+    assert json.loads(annotated(tagger(), tmp_path, "bioc-json", json.dumps(out))) == out
+
+
+@pytest.mark.parametrize("sentences", [False, True])
+def test_bioc_keeps_what_others_annotated_and_new_names_are_free(tmp_path: Path, sentences: bool) -> None:
+    """A mention of the model's type goes, with its relation and the relation of that; all else stays."""
+    content = bioc(sentences)
+    [title, passage] = content["documents"][0]["passages"]
+    holder = passage["sentences"][0] if sentences else passage
+    place = [{"offset": 0, "length": 2}, {"offset": 4, "length": 3}]
+    pieces = {"id": "T1", "infons": {"type": "other", "score": "1"}, "text": "Of Ann", "locations": place}
+    mine = {"id": "9", "infons": {"type": "Name"}, "text": "Ann", "locations": place[1:]}
+    title["annotations"] = [mine, pieces]
+    holder["relations"] = []
+    for number, names in enumerate([["1", "2"], ["1", "9"], ["r1", "2"]]):
+        nodes = [{"refid": name, "role": ""} for name in names]
+        holder["relations"].append({"id": f"r{number}", "infons": {"type": "x"}, "nodes": nodes})
+    annotator = tagger()
+    out = json.loads(annotated(annotator, tmp_path, "bioc-json", json.dumps(content)))
+    [title_out, passage_out] = out["documents"][0]["passages"]
+    assert title_out["annotations"][0] == pieces
+    assert [one["id"] for one in title_out["annotations"]] == ["T1", "T2", "T3"]
+    holder["relations"] = holder["relations"][:1]
+    assert passage_out == passage and counted(annotator) == [1, 4, 2, 1]
+
+
+def test_bioc_xml_is_written_in_its_own_form(tmp_path: Path) -> None:
+    out = annotated(relater(), tmp_path, "bioc-xml", XML)
+    assert out.splitlines()[1] == '<!DOCTYPE collection SYSTEM "BioC.dtd">'
+    root = etree.fromstring(out.encode())
+    assert [relation.get("id") for relation in root.iter("relation")] == ["old", "R1"]
+    nodes = [(node.get("refid"), node.get("role")) for node in root.iter("node")]
+    assert nodes == [("1", "r"), ("2", "drug"), ("1", "gene")]
+    assert root.findtext("infon") == "<b>" and root.findtext("document/passage/text") == "Of, Ann & é"
+    again = annotated(tagger(), tmp_path, "bioc-xml", out)
+    locations = [dict(location.attrib) for location in etree.fromstring(again.encode()).iter("location")]
+    assert locations[:2] == [{"offset": "0", "length": "2"}, {"offset": "4", "length": "3"}]
+    assert len(locations) == 4 and again.count("<relation") == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("&amp;", "&undeclared;", "must contain only text"),
+        ('offset="14"', 'offset="15"', "count characters, not bytes"),
+        ("collection", "corpus", "root element"),
+    ],
+)
+def test_bioc_xml_faults(tmp_path: Path, old: str, new: str, message: str) -> None:
+    with pytest.raises(PubmillError, match=message) as caught:
+        annotated(relater(), tmp_path, "bioc-xml", XML.replace(old, new))
+    assert "in" in str(caught.value) and "binds" not in str(caught.value)
+    assert {path.name for path in tmp_path.iterdir()} == {"in"}
+
+
+def test_relations_have_confidences(tmp_path: Path) -> None:
+    sure = relater()
+    sure.confidences = True
+    made = json.loads(annotated(sure, tmp_path, "bioc-json", json.dumps(bioc())))
+    _, relation = made["documents"][0]["passages"][1]["relations"]
+    assert relation["infons"] == {"type": "binds", "confidence": "0.7"}
+    with pytest.raises(PubmillError, match="no place for the confidence of a relation"):
+        annotated(sure, tmp_path, "pubtator", PUBTATOR)

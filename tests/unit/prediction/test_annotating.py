@@ -79,19 +79,6 @@ def test_json_lines_keep_what_they_have(tmp_path: Path) -> None:
     assert [json.loads(line) for line in out.splitlines()] == [row | {"annotations": [mine]} for row in rows]
 
 
-@pytest.mark.parametrize(
-    "found",
-    [3, [1], [{}], {"a": 1}, [{"start": 0, "end": 3, "text": "Ann", "type": "x"}],
-     [{"start": "0", "end": 2, "text": "so", "type": "x"}],
-     [{"start": 0, "end": 2, "text": "so", "type": 1}]],
-)  # fmt: skip
-def test_annotations_of_another_form_are_reported_without_their_text(tmp_path: Path, found: Any) -> None:
-    row = {"id": "1", "text": "so Ann", "annotations": found}
-    with pytest.raises(PubmillError, match="in:1: `annotations` must be a list") as caught:
-        annotated(tagger(), tmp_path, "jsonl", json.dumps(row))
-    assert "Ann" not in str(caught.value)
-
-
 ROWS: dict[str, dict[str, Any]] = {
     "tokens": {"id": "1", "words": ["a", "b"]},
     "sequence": {"id": "1", "text": "ab", "entities": [{"start": 0, "end": 1, "type": "x"}]},
@@ -173,21 +160,6 @@ def test_the_program_gives_what_the_model_predicts(tmp_path: Path) -> None:
         assert len(found["annotations"]) == sum(label.startswith("B") for label in row["labels"])
     out = annotated(annotator, tmp_path, "jsonl", rows)
     assert [json.loads(line) for line in out.splitlines()] == run.predictions
-
-
-@pytest.mark.parametrize(
-    ("kind", "wrong", "fault"),
-    [
-        ("tokens", {"words": []}, "0 words but 0 labels"),
-        ("sequence", {"entities": [{"start": 1, "end": 3, "type": "x"}]},
-         "an entity lies outside of the text"),
-        ("multilabel", {"sentences": [{"start": 0, "end": 3}]}, "a sentence lies outside of the text"),
-    ],
-)  # fmt: skip
-def test_unsound_rows_are_refused(kind: str, wrong: dict[str, Any], fault: str) -> None:
-    with pytest.raises(PubmillError) as caught:
-        example_of({**ROWS[kind], **wrong}, fake(kind, str).task, "rows:7")
-    assert str(caught.value) == f"rows:7: {fault}"
 
 
 def mentioned(text: str, offset: int, **types: str) -> InputDocument:

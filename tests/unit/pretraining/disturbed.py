@@ -6,13 +6,11 @@ HOW: `overlapping`: sums of gradients during the backward pass; `after`: sums af
 are unpadded, with copies in bfloat16, and the number of sums that had begun before the end of the last
 backward pass of each step is printed. `overflowing`: an infinite gradient in the last process, in the first
 and the third step. `short`: process 1 has too little memory in its first micro-batch of the second step,
-process 0 in its last one of the fourth; meanwhile the other process may add gradients already. `killed`,
-alone: saves after each step, of which the third is not completed.
+process 0 in its last one of the fourth; meanwhile the other process may add gradients already.
 """
 
 import math
 import os
-import signal
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -25,11 +23,10 @@ import torch
 from torch.nn import Parameter
 
 from pubmill import recipes
-from pubmill.pretraining import batch_preparation, checkpoints, distributed
+from pubmill.pretraining import batch_preparation, distributed
 from pubmill.pretraining.distributed import OverlappedSums, World
 from pubmill.pretraining.methods import UNPADDED
 from pubmill.recipes import PretrainingRecipe
-from pubmill.storage.files import sha256
 from tests.unit.pretraining import flash_reference
 from tests.unit.pretraining.toy_interrupts import lack_memory
 from tests.unit.pretraining.toy_pretraining import RECIPE, pretrain
@@ -69,32 +66,19 @@ def overflow(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(World, "add_gradients", adding)
 
 
-def fall_short(patch: pytest.MonkeyPatch) -> None:
-    lack_memory(patch, lambda count, part: count == FAILING[os.environ["RANK"]])
-
-
-def kill_while_saving(patch: pytest.MonkeyPatch) -> None:
-    digest = sha256
-
-    def fatal(path: Path) -> str:
-        if path.name == "optimizer.safetensors" and ".step-3." in str(path):
-            os.kill(os.getpid(), signal.SIGKILL)
-        return digest(path)
-
-    patch.setattr(checkpoints, "sha256", fatal)
-
-
 def main() -> None:
     how, data, output, steps, recipe = sys.argv[1:]
     patch = pytest.MonkeyPatch()
-    disturbances = {"overflowing": overflow, "short": fall_short, "killed": kill_while_saving}
-    disturbances.get(how, watch_sums)(patch)
-    if how not in ("overflowing", "killed"):
+    if how == "overflowing":
+        overflow(patch)
+    else:
+        if how == "short":
+            lack_memory(patch, lambda count, part: count == FAILING[os.environ["RANK"]])
+        else:
+            watch_sums(patch)
         distributed.OVERLAPPING, distributed.LARGE = ("none" if how == "after" else "cpu",), 100
         batch_preparation.TOKENS_AT_ONCE["cpu"] = (4 if how == "short" else 2) * RECIPE.sequence_length
-    read = recipes.read(PretrainingRecipe, recipe)
-    minutes = 0.0 if how == "killed" else 10.0
-    pretrain(Path(data), Path(output), int(steps), recipe=read, save_minutes=minutes)
+    pretrain(Path(data), Path(output), int(steps), recipe=recipes.read(PretrainingRecipe, recipe))
 
 
 if __name__ == "__main__":

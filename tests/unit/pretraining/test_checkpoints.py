@@ -2,8 +2,6 @@
 
 import json
 import shutil
-import signal
-import subprocess
 import threading
 from pathlib import Path
 from typing import Any
@@ -17,9 +15,8 @@ from pubmill.pretraining.checkpoints import BackgroundSaves, Snapshot, partials,
 from pubmill.pretraining.engine import Pretraining
 from pubmill.storage.files import read_json, sealed, sha256, write_json
 from pubmill.storage.result_paths import CHECKPOINT_FILES
-from tests.unit.pretraining.test_distributed import disturbed
 from tests.unit.pretraining.toy_interrupts import interrupted
-from tests.unit.pretraining.toy_pretraining import RECIPE, log, losses, pretrain, weights
+from tests.unit.pretraining.toy_pretraining import log, losses, pretrain, weights
 from tests.waiting import patience
 
 STEPS = 12
@@ -71,35 +68,28 @@ def two_saves(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    "name, harm",
+    ("name", "harm", "damaged"),
     [
-        *((name, flip) for name in NAMES),
-        ("model.safetensors", cut),
-        ("log.jsonl", empty),
-        ("state.json", Path.unlink),
+        ("optimizer.safetensors", flip, (10,)),
+        ("model.safetensors", cut, (10,)),
+        ("log.jsonl", empty, (10,)),
+        ("state.json", Path.unlink, (10,)),
+        ("model.safetensors", empty, (9, 10)),
     ],
 )
-def test_a_damaged_last_save_is_named_and_the_one_before_is_continued(
-    data: Path, whole: Path, two_saves: Path, tmp_path: Path, capsys: Any, name: str, harm: Any
+def test_a_damaged_last_save_is_named_and_what_was_before_it_continued(
+    data: Path, whole: Path, two_saves: Path, tmp_path: Path, capsys: Any, name: str, harm: Any, damaged: Any
 ) -> None:
+    """The save before it or, if that is damaged too, nothing."""
     shutil.copytree(two_saves, tmp_path, dirs_exist_ok=True)
-    last = tmp_path / ".step-12.partial" / "step-10"
-    harm(last / name)
+    for number in damaged:
+        harm(tmp_path / f".step-12.partial/step-{number}" / name)
     output = pretrain(data, tmp_path / "step-12", STEPS)
     said = capsys.readouterr().err
-    assert str(last) in said and name in said and "the save before it is continued" in said
-    assert "going on from the last save, step 9" in said
+    assert str(tmp_path / ".step-12.partial/step-10") in said and name in said
+    expected = ("the save before it is continued" in said, "going on from the last save, step 9" in said)
+    assert expected == (True, damaged == (10,)) and ("going on from" in said) == expected[1]
     assert weights(output) == weights(whole) and losses(output) == losses(whole)
-
-
-def test_where_both_saves_are_damaged_the_segment_begins_anew(
-    data: Path, whole: Path, two_saves: Path, tmp_path: Path, capsys: Any
-) -> None:
-    shutil.copytree(two_saves, tmp_path, dirs_exist_ok=True)
-    for number in (9, 10):
-        empty(tmp_path / ".step-12.partial" / f"step-{number}" / "model.safetensors")
-    assert weights(pretrain(data, tmp_path / "step-12", STEPS)) == weights(whole)
-    assert "going on from" not in capsys.readouterr().err
 
 
 def lacks_inputs(path: Path) -> None:
@@ -164,19 +154,6 @@ def test_a_save_holds_its_step_while_the_training_goes_on(
     [saved] = partials(output)
     assert weights(saved) == weights(pretrain(data, tmp_path / "step-1", 1))
     assert log(saved) == [line for line in log(saved) if line["step"] <= 1]
-
-
-@pytest.mark.long
-def test_killed_while_a_save_is_written_the_one_before_is_continued(
-    data: Path, whole: Path, tmp_path: Path, capsys: Any, python: str
-) -> None:
-    output = tmp_path / "step-12"
-    command = disturbed(python, "killed", data, output, RECIPE)
-    assert subprocess.run(command, timeout=patience(120)).returncode == 128 + signal.SIGKILL
-    assert [path.name for path in partials(output)] == ["step-2", "step-1"]
-    pretrain(data, output, STEPS)
-    assert "going on from the last save, step 2" in capsys.readouterr().err
-    assert weights(output) == weights(whole)
 
 
 def test_a_save_that_cannot_be_written_stops_the_run(

@@ -24,12 +24,10 @@ ROOT = Path(__file__).resolve().parents[3]
 # without dropout, whose random numbers belong to a process
 PLAIN = changed(architecture={"dropout": 0.0}, precision="float32", steps=10)
 ALBERT = changed(
-    PLAIN,
-    architecture={"family": "albert", "embedding_size": 12},
-    objective={"pairs": "sentence-order", "masking": "n-gram"},
-    optimisation={"optimiser": "lamb"},
+    PLAIN, architecture={"family": "albert", "embedding_size": 12},
+    objective={"pairs": "sentence-order", "masking": "n-gram"}, optimisation={"optimiser": "lamb"},
     recompute_activations=True,
-)
+)  # fmt: skip
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
 

@@ -1,6 +1,5 @@
 """The engine: resumed equals undisturbed, killed equals undisturbed, and it learns."""
 
-import json
 import os
 import shutil
 import signal
@@ -8,26 +7,24 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from pubmill.errors import PubmillError
 from pubmill.pretraining import segments
-from pubmill.pretraining.engine import Pretraining
 from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.recipes.reading import as_values
 from pubmill.storage.files import locked, sealed, sha256, write_json
 from pubmill.vocabs.wordpiece import make_tokenizer, save
+from tests.unit.pretraining.test_distributed import program
 from tests.unit.pretraining.toy_interrupts import interrupted
 from tests.unit.pretraining.toy_pretraining import PIECES, RECIPE, losses, make_data, pretrain, state, weights
 
-ROOT = Path(__file__).resolve().parents[3]
 LONG = replace(RECIPE, steps=120)
 
 
@@ -36,29 +33,16 @@ def undisturbed(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return pretrain(data, tmp_path_factory.mktemp("undisturbed") / "step-120", 120, recipe=LONG)
 
 
-def start_program(data: Path, output: Path, stderr: int) -> subprocess.Popen[bytes]:
-    """The program on its way to step 120, saving itself after each step."""
-    places = ["--tokens", data / "tokens", "--vocab", data, "--output", output, "--to", LONG.steps]
-    recipe = ["--recipe", json.dumps(asdict(LONG)), "--save-minutes", "0"]
-    command = [sys.executable, str(ROOT / "scripts/pretrain.py"), *recipe, *map(str, places)]
-    return subprocess.Popen(command, stderr=stderr)
-
-
-def end_after_a_save(process: subprocess.Popen[bytes], folder: Path, how: signal.Signals) -> int:
-    with process:
-        while not list(folder.glob(".step-120.partial/step-*/state.json")) and process.poll() is None:
-            time.sleep(0.01)
-        process.send_signal(how)
-    return process.returncode
-
-
 @pytest.fixture(scope="module")
 def killed(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What SIGKILL leaves; tests work on copies."""
+    """What SIGKILL leaves of the program, which saves after each step; tests work on copies."""
     folder = tmp_path_factory.mktemp("killed")
-    process = start_program(data, folder / "step-120", subprocess.DEVNULL)
-    assert end_after_a_save(process, folder, signal.SIGKILL) == -signal.SIGKILL
-    assert not (folder / "step-120").exists()
+    command = [sys.executable, *program(data, folder / "step-120", 120, LONG, "--save-minutes", "0")]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+        while not list(folder.glob(".step-120.partial/step-*/state.json")) and process.poll() is None:
+            time.sleep(0.01)
+        process.kill()
+    assert process.returncode == -signal.SIGKILL and not (folder / "step-120").exists()
     return folder
 
 
@@ -82,20 +66,6 @@ def test_a_gpus_resumed_run_is_said_to_differ(
     pretrain(data, tmp_path / "step-120", 120, recipe=LONG)
     said = capsys.readouterr().err
     assert ("without PUBMILL_DETERMINISTIC=1, an undisturbed run has other" in said) == told
-
-
-@pytest.mark.long
-@pytest.mark.weekly
-def test_asked_to_stop_with_nobody_listening_it_saves_itself(
-    data: Path, undisturbed: Path, tmp_path: Path
-) -> None:
-    nobody, stderr = os.pipe()
-    os.close(nobody)
-    process = start_program(data, tmp_path / "step-120", stderr)
-    os.close(stderr)
-    assert end_after_a_save(process, tmp_path, signal.SIGTERM) == 128 + signal.SIGTERM
-    output = pretrain(data, tmp_path / "step-120", 120, recipe=LONG)
-    assert weights(output) == weights(undisturbed)
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
@@ -142,14 +112,10 @@ def test_the_state_says_what_it_was_made_from_and_with(data: Path, tmp_path: Pat
     made = state(pretrain(data, tmp_path / "step-2", 2, start, version=3))
     assert made["recipe"] == as_values(RECIPE)
     assert made["inputs"] == {
-        "tokens": PackedTokens(data / "tokens").fingerprint(),
-        "vocab": sha256(data / "tokenizer.json"),
+        **dict.fromkeys(("model", "other", "teacher")), "version": 3,
+        "tokens": PackedTokens(data / "tokens").fingerprint(), "vocab": sha256(data / "tokenizer.json"),
         "previous": sha256(start / "model.safetensors"),
-        "model": None,
-        "other": None,
-        "teacher": None,
-        "version": 3,
-    }
+    }  # fmt: skip
     assert state(start)["inputs"]["previous"] is None
     assert made["packages"]["torch"] == metadata.version("torch") and made["python"] and "commit" in made
     assert {"cpu", "cores", "gpus", "device", "threads", "precision"} <= made["hardware"].keys()
@@ -165,7 +131,9 @@ def test_other_surroundings_are_reported(data: Path, tmp_path: Path, capsys: Any
     assert "torch was 1.0" in reported and "last digits may differ" in reported
 
 
-def test_only_one_process_works_on_a_segment(data: Path, tmp_path: Path) -> None:
+def test_another_recipe_and_another_process_are_refused(data: Path, whole: Path, tmp_path: Path) -> None:
+    with pytest.raises(PubmillError, match="another recipe.*seed"):
+        pretrain(data, tmp_path / "x", 40, whole, replace(RECIPE, seed=2))
     with locked(tmp_path / ".step-1.lock"), pytest.raises(PubmillError, match="another process"):
         pretrain(data, tmp_path / "step-1", 1)
     assert not (tmp_path / "step-1").exists()
@@ -185,23 +153,3 @@ def test_reports_that_nobody_reads_stop_nothing(
         with suppress(BrokenPipeError):
             stderr.close()
     assert weights(output) == weights(whole)
-
-
-def test_divergence_stops_and_names_the_last_save(data: Path, tmp_path: Path, monkeypatch: Any) -> None:
-    update = Pretraining.update
-
-    def diverge(self: Pretraining, step: int) -> dict[str, float]:
-        if step == 12:
-            with torch.no_grad():
-                next(self.model.parameters()).fill_(float("nan"))
-        return update(self, step)
-
-    monkeypatch.setattr(Pretraining, "update", diverge)
-    with pytest.raises(PubmillError, match="step 13.*step-12"):
-        pretrain(data, tmp_path / "step-40", 40, save_minutes=0)
-    assert not (tmp_path / "step-40").exists()
-
-
-def test_another_recipe_is_refused(data: Path, whole: Path, tmp_path: Path) -> None:
-    with pytest.raises(PubmillError, match="another recipe.*seed"):
-        pretrain(data, tmp_path / "x", 40, whole, replace(RECIPE, seed=2))

@@ -1,5 +1,7 @@
-"""Parts of a step by themselves: sizes of micro-batches, held-out text, too little memory."""
+"""Parts of a step by themselves: sizes of micro-batches, held-out text, too little memory, a stop."""
 
+import os
+import signal
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -8,14 +10,15 @@ import numpy as np
 import pytest
 import torch
 
-from pubmill.errors import PubmillError
+from pubmill.errors import PubmillError, StopRequestedError
 from pubmill.pretraining import batch_preparation, engine
 from pubmill.pretraining.batch_preparation import tokens_at_once
-from pubmill.pretraining.engine import seed_torch
+from pubmill.pretraining.engine import Computation, seed_torch
 from pubmill.pretraining.instances import Instances
+from pubmill.pretraining.micro_batches import Part
 from pubmill.pretraining.packed_tokens import PackedTokens
 from tests.unit.pretraining.toy_interrupts import lack_memory
-from tests.unit.pretraining.toy_pretraining import RECIPE, begun, changed
+from tests.unit.pretraining.toy_pretraining import RECIPE, begun, changed, losses, pretrain, weights
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)
 EXACT = changed(architecture={"dropout": 0.0}, precision="float32")
@@ -67,18 +70,13 @@ def test_held_out_text_is_judged_whole_or_by_sequences_from_all_of_it(
     assert some and chosen[0].tolist() == [0, (len(instances) - 1) // 2, len(instances) - 1]
 
 
-def test_without_held_out_text_nothing_is_judged(data: Path) -> None:
-    nothing: Any = SimpleNamespace(ids=np.zeros(0, np.uint16))
-    assert begun(data, EXACT).evaluate(nothing, "subword") is None
-
-
 def test_judging_leaves_training_as_it_was(data: Path) -> None:
-    plain, judged = begun(data), begun(data)
-    text = PackedTokens(data / "tokens")
-    judged.evaluate(text, "subword")
-    assert plain.update(0) == judged.update(0)
-    judged.evaluate(text, "subword")
-    assert plain.update(1) == judged.update(1)
+    """Without held-out text nothing is judged."""
+    plain, judged, nothing = begun(data), begun(data), SimpleNamespace(ids=np.zeros(0, np.uint16))
+    texts: list[Any] = [PackedTokens(data / "tokens"), nothing]
+    for step in range(2):
+        assert [judged.evaluate(text, "subword") is None for text in texts] == [False, True]
+        assert plain.update(step) == judged.update(step)
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])
@@ -130,3 +128,51 @@ def test_a_loss_that_is_not_finite_is_refused_before_the_weights_change(data: Pa
     with pytest.raises(FloatingPointError, match="loss or gradient is not a number"):
         made.update(0)
     assert all(map(torch.equal, others, list(made.learner.parameters())[1:]))
+
+
+TO = 6
+
+
+@pytest.fixture
+def small_micro_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four micro-batches a step."""
+    monkeypatch.setitem(batch_preparation.TOKENS_AT_ONCE, "cpu", 2 * RECIPE.sequence_length)
+
+
+@pytest.mark.usefixtures("small_micro_batches")
+@pytest.mark.parametrize(("micro_batch", "saved"), [(3, None), (12, 3), (25, 6)])
+def test_a_stop_between_micro_batches_drops_the_step_and_resumes_bit_for_bit(
+    data: Path, tmp_path: Path, capsys: Any, micro_batch: int, saved: int | None
+) -> None:
+    """The twelfth is the last of the third step; after the sixth step come those of held-out texts."""
+    whole, add, done = pretrain(data, tmp_path / "whole", TO), Computation.process, list[Part]()
+
+    def adding(self: Computation, part: Part, *rest: Any) -> Any:
+        done.append(part)
+        found = add(self, part, *rest)
+        if len(done) == micro_batch:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return found
+
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(StopRequestedError) as ended:
+        patch.setattr(Computation, "process", adding)
+        pretrain(data, tmp_path / "step-6", TO)
+    assert ended.value.number == signal.SIGTERM and len(done) == micro_batch
+    saves = [path.name for path in (tmp_path / ".step-6.partial").glob("step-*")]
+    assert saves == ([f"step-{saved}"] if saved else [])
+    assert "asked to stop" in capsys.readouterr().err
+    output = pretrain(data, tmp_path / "step-6", TO)
+    assert weights(output) == weights(whole) and losses(output) == losses(whole)
+
+
+@pytest.mark.usefixtures("small_micro_batches")
+def test_micro_batches_that_were_small_from_the_start_give_the_same_bytes(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also with dropout: the step that is done again draws its random numbers from the start."""
+    with pytest.MonkeyPatch.context() as patch:
+        lack_memory(patch, lambda count, part: len(part.ids) > 1)
+        halved = pretrain(data, tmp_path / "halved", TO)
+    monkeypatch.setitem(batch_preparation.TOKENS_AT_ONCE, "cpu", RECIPE.sequence_length)
+    small = pretrain(data, tmp_path / "small", TO)
+    assert weights(halved) == weights(small) and losses(halved) == losses(small)

@@ -28,7 +28,7 @@ from pubmill.pretraining.model_cards import model_card
 from pubmill.recipes import Architecture, Objective
 from pubmill.recipes.models import ExportRecipe
 from pubmill.recipes.reading import as_values, build
-from pubmill.storage.files import read_json, sha256, write_json
+from pubmill.storage.files import sha256, write_json
 from pubmill.storage.model_folders import TOKENIZER_FILES, VOCABULARY_FILES
 from pubmill.vocabs.merges import learn_pieces
 from pubmill.vocabs.wordpiece import SPECIAL, make_tokenizer, save
@@ -138,22 +138,6 @@ def test_a_folder_is_copied_after_checks(tmp_path: Path, theirs: Path) -> None:
     AutoModelForMaskedLM.from_pretrained(tmp_path / "m")
 
 
-class Evil:
-    """A pickle that would run a command."""
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return os.mkdir, ("evidence-of-a-pickle-that-was-run",)
-
-
-def test_a_pickle_is_never_run(tmp_path: Path, theirs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (theirs / "model.safetensors").unlink()
-    torch.save({"weight": Evil()}, theirs / "pytorch_model.bin")
-    with pytest.raises(PubmillError, match="holds more than tensors"):
-        export(recipe("folder"), tmp_path / "m", folder=theirs)
-    assert not list(tmp_path.glob("evidence*")) and not (tmp_path / "m").exists()
-
-
 def test_the_treatment_of_capitals_is_written_and_checked(tmp_path: Path, theirs: Path) -> None:
     for name in ("tokenizer.json", "tokenizer_config.json"):  # as released BERTs often are: vocab.txt alone
         (theirs / name).unlink(missing_ok=True)
@@ -176,29 +160,13 @@ def without_pieces(folder: Path) -> None:
     learn_sentencepiece(folder / "spiece")
 
 
-def changed(**values: Any) -> Any:
-    """A function that changes a model's configuration."""
-    return lambda folder: write_json(folder / "config.json", read_json(folder / "config.json") | values)
-
-
 def cut(folder: Path) -> None:
     os.truncate(folder / "model.safetensors", (folder / "model.safetensors").stat().st_size - 9)
 
 
-def rename(folder: Path) -> None:
-    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
-
-
 @pytest.mark.parametrize(
     ("damage", "message"),
-    [
-        (rename, "pytorch_model.bin is damaged"),
-        (without_tokenizer, "^m: "),
-        (without_pieces, "all of them special"),
-        (changed(auto_map={"AutoModel": "modeling.Model"}), "^m: "),
-        (cut, "^m: "),
-        (changed(vocab_size=3), "^m: "),
-    ],
+    [(without_tokenizer, "^m: "), (without_pieces, "all of them special"), (cut, "^m: ")],
 )
 def test_a_wrong_folder_is_refused(tmp_path: Path, theirs: Path, damage: Any, message: str) -> None:
     damage(theirs)
@@ -365,15 +333,14 @@ def test_values_are_shown_for_people(value: Any, shown: str) -> None:
     assert found["a b"] == found["inner: c d: e"] == shown
 
 
-def test_only_parts_that_are_known_have_a_section(tmp_path: Path) -> None:
+def test_only_what_is_known_is_told_such_as_a_reduced_scale_and_data_that_are_not_public(
+    tmp_path: Path,
+) -> None:
     card = model_card("m", HUB, "full", {}, None, vocab=tmp_path)
     assert [line for line in card.splitlines() if line.startswith("#")] == [
         "# m", "## Weights", "## Intended use and limits", "## Licence",
     ]  # fmt: skip
     assert "Scale" not in card and "not public" not in card and card.startswith("---\n")
-
-
-def test_a_reduced_scale_and_data_that_are_not_public_are_named() -> None:
     card = model_card("m", HUB, "small", {}, None, access="credentialed")
     assert "**Scale `small`: a reduced recipe, not comparable with published models.**" in card
     assert "**Made of data that are not public.**" in card and "pubmill_access: credentialed" in card

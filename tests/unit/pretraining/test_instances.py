@@ -1,4 +1,5 @@
-"""Instances: every token once, no document runs into another unless it may, nothing but the step decides."""
+"""Instances: every token once, no document runs into another unless it may, nothing but the step decides; and
+micro-batches of them without padding."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -8,6 +9,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -27,6 +29,8 @@ from pubmill.pretraining.instances import (
     micro_batches,
     shares,
 )
+from pubmill.pretraining.micro_batches import ROW_MULTIPLE, collate_flat, flat_micro_batches, flat_size
+from pubmill.pretraining.unpadded import SequenceBounds
 from tests.unit.pretraining.toy_pretraining import changed
 
 CLS, SEP = 2, 3
@@ -41,11 +45,9 @@ def packed(documents: list[list[int]]) -> Any:
     sentences = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     counts = np.concatenate([[0], np.cumsum([len(document) for document in documents])]).astype(np.int64)
     return SimpleNamespace(
-        ids=np.arange(sentences[-1]) + 10,
-        sentences=sentences,
-        documents=counts,
+        ids=np.arange(sentences[-1]) + 10, sentences=sentences, documents=counts,
         special={"cls": CLS, "sep": SEP, "pad": 0, "unk": 1, "mask": 4},
-    )
+    )  # fmt: skip
 
 
 def sequences(batch: PackedBatch) -> list[list[int]]:
@@ -123,20 +125,11 @@ def test_two_parts_of_a_chunk(documents: list[list[int]], pairs: str) -> None:
             assert not np.isin(corpus.sentences, a[1:]).any()
 
 
-@given(corpora)
-@settings(max_examples=30)
-def test_single_segments_are_whole_chunks(documents: list[list[int]]) -> None:
-    corpus = packed(documents)
-    starts = chunk_starts(corpus.sentences, corpus.documents, 22).tolist()
-    found = {(int(a[0]), int(a[-1]) + 1) for a, b, label in parts(epoch(corpus, "none"))}
-    assert found == set(pairwise(starts))
-
-
-@given(corpora, st.sampled_from(["next-sentence", "sentence-order", "unlabelled", "none"]))
-@settings(max_examples=80)
+@given(corpora, st.sampled_from(["next-sentence", "sentence-order", "unlabelled", "none", "full"]))
+@settings(max_examples=100)
 def test_an_epoch_shows_every_token_once_or_counts_it_as_cut(documents: list[list[int]], pairs: str) -> None:
     corpus = packed(documents)
-    batch = epoch(corpus, pairs)
+    batch = epoch(corpus, "none", sequences="full") if pairs == "full" else epoch(corpus, pairs)
     shown = batch.ids[batch.inner]
     assert len(set(shown.tolist())) == len(shown)
     assert len(shown) + batch.cut == len(corpus.ids)
@@ -155,16 +148,6 @@ def test_about_half_of_the_pairs_are_wrong_and_little_is_cut(pairs: str, most: f
     labels = np.concatenate([batch.pair_labels for batch in batches])
     assert abs((labels == 1).sum() / (labels != UNLABELLED).sum() - 0.5) < 0.04
     assert sum(batch.cut for batch in batches) <= most * sum(batch.inner.sum() for batch in batches)
-
-
-@pytest.mark.parametrize("pairs", ["next-sentence", "sentence-order", "unlabelled", "none"])
-def test_a_batch_depends_on_seed_and_step_only(pairs: str) -> None:
-    corpus = packed([[5, 9, 14, 3]] * 30)
-    made = instances(corpus, pairs)
-    late = made.batch(9)
-    assert np.array_equal(late.ids, instances(corpus, pairs).batch(9).ids)
-    assert not np.array_equal(late.ids, made.batch(8).ids)
-    assert not np.array_equal(late.ids, instances(corpus, pairs, seed=4).batch(9).ids)
 
 
 @given(st.lists(st.integers(5, 128), min_size=1, max_size=40), st.integers(1, 9), st.integers(1, 4))
@@ -224,14 +207,6 @@ def test_an_epoch_is_the_corpus_with_its_documents_parted(
 
 @given(corpora, st.integers(4, 60))
 @settings(max_examples=40)
-def test_a_shuffled_epoch_has_every_token_once(documents: list[list[int]], length: int) -> None:
-    corpus = packed(documents)
-    batch = epoch(corpus, "none", length, "full")
-    assert sorted(batch.ids[batch.inner].tolist()) == corpus.ids.tolist()
-
-
-@given(corpora, st.integers(4, 60))
-@settings(max_examples=40)
 def test_sentences_stay_whole_where_they_can(documents: list[list[int]], length: int) -> None:
     corpus = packed(documents)
     sentences = corpus.sentences
@@ -244,6 +219,15 @@ def test_sentences_stay_whole_where_they_can(documents: list[list[int]], length:
         assert ended or size[int(begun)] >= limit
 
 
+def test_chunks_begin_anew_from_time_to_time() -> None:
+    """So that many can be cut at once."""
+    corpus = packed([[3, 4]] * (2 * module.TOGETHER + 5))
+    starts = full_starts(corpus.sentences, corpus.documents, 30)
+    anew = [number * (3 + 4 + 1) for number in range(0, 2 * module.TOGETHER + 1, module.TOGETHER)]
+    assert set(anew) <= set(starts.tolist())
+    assert starts[-1] == 8 * (2 * module.TOGETHER + 5) and np.diff(starts).max() <= 31
+
+
 def test_sequences_are_filled() -> None:
     random = np.random.Generator(np.random.PCG64(1))
     corpus = packed([random.integers(5, 45, size=3).tolist() for _ in range(600)])
@@ -252,10 +236,54 @@ def test_sequences_are_filled() -> None:
     assert (batch.ids == SEP).sum() > 600
 
 
-def test_chunks_begin_anew_from_time_to_time() -> None:
-    """So that many can be cut at once."""
-    corpus = packed([[3, 4]] * (2 * module.TOGETHER + 5))
-    starts = full_starts(corpus.sentences, corpus.documents, 30)
-    anew = [number * (3 + 4 + 1) for number in range(0, 2 * module.TOGETHER + 1, module.TOGETHER)]
-    assert set(anew) <= set(starts.tolist())
-    assert starts[-1] == 8 * (2 * module.TOGETHER + 5) and np.diff(starts).max() <= 31
+LENGTHS = np.array([4, 7, 3, 7])
+LONGEST, PAD = 7, 0
+
+
+def batch() -> tuple[PackedBatch, Any, Any]:
+    total = int(LENGTHS.sum())
+    ids = np.arange(100, 100 + total)
+    labels = np.full(total, UNLABELLED)
+    labels[[5, 12]] = ids[[5, 12]]
+    inner = np.ones(total, bool)
+    return PackedBatch(ids, ids % 2, inner, LENGTHS, np.array([0, 1, UNLABELLED, 1]), 0), ids + 50, labels
+
+
+def test_a_micro_batch_has_the_tokens_of_its_sequences_then_padding() -> None:
+    made, ids, labels = batch()
+    flat = collate_flat(made, ids, labels, np.array([1, 2]), 22, LONGEST, PAD)
+    part = flat.to(torch.device("cpu"), True)
+    assert part.ids.tolist() == [[*range(154, 164), *[PAD] * 12]] and part.ids.dtype == torch.int32
+    assert part.segments.tolist() == [[n % 2 for n in range(104, 114)] + [0] * 12]
+    assert part.positions is not None and part.positions.tolist() == [[*range(7), *range(3), *[0] * 12]]
+    assert isinstance(part.mask, SequenceBounds) and part.compiled
+    assert part.mask.bounds.tolist() == [0, 7, 10, 17, 22] and part.mask.longest == LONGEST
+    # token 5 is the second of sequence 1, token 12 the second of sequence 2
+    more = ROW_MULTIPLE - 2
+    assert part.rows.tolist() == [0, 7, 1, 8, *[21] * more]
+    assert part.labels.tolist() == [105, 112, *[UNLABELLED] * more]
+    assert part.pair_labels.tolist() == [1, UNLABELLED] and part.present.tolist() == list(range(10))
+    assert {part.rows.dtype, part.labels.dtype, part.pair_labels.dtype} == {torch.int64}
+
+
+@given(st.lists(st.integers(1, 20), min_size=1, max_size=40), st.integers(21, 60))
+def test_every_sequence_is_in_one_micro_batch_and_padding_remains(lengths: list[int], size: int) -> None:
+    counts, found = np.array(lengths), []
+    for rows in flat_micro_batches(counts, size):
+        assert 0 < counts[rows].sum() < size
+        found += rows.tolist()
+    assert found == list(range(len(lengths)))
+
+
+@pytest.mark.parametrize(("sequences", "at_once"), [(2048, 512), (8192, 512), (100, 512), (3, 1), (40, 16)])
+def test_micro_batches_of_a_step_are_filled_evenly(sequences: int, at_once: int) -> None:
+    random = np.random.Generator(np.random.PCG64(1))
+    chunks = np.minimum(random.integers(60, 140, 50_000), 126)
+    instances: Any = SimpleNamespace(starts=np.concatenate([[0], np.cumsum(chunks)]), limit=126)
+    size = flat_size(instances, sequences, at_once * 128, 128)
+    assert 128 < size <= max(129, at_once * 128)
+    lengths = chunks[:sequences] + 2
+    parts = flat_micro_batches(lengths, size)
+    padding = 1 - lengths.sum() / (size * len(parts))
+    if sequences >= 2048:
+        assert padding < 0.02

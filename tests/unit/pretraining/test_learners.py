@@ -10,14 +10,13 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from safetensors.torch import load_file
 from transformers import AutoModel, AutoModelForMaskedLM
 
 from pubmill.errors import PubmillError
 from pubmill.pretraining.arithmetic import operations_of_step
 from pubmill.pretraining.engine import Pretraining, build_learner
 from pubmill.pretraining.instances import UNLABELLED
-from pubmill.pretraining.learners import Learner, ReplacedTokenDetection, divergence, sample
+from pubmill.pretraining.learners import Learner, ReplacedTokenDetection, sample
 from pubmill.recipes import Adversarial, Distillation, Objective, PretrainingRecipe
 from pubmill.recipes.objectives import OBJECTIVES, ObjectiveKind, Pass, Term, kind_of, terms_of
 from tests.unit.pretraining.toy_interrupts import WEEKLY
@@ -112,29 +111,12 @@ def test_samples_follow_the_softmax() -> None:
     assert ((drawn - count * chances).abs() < 6 * (count * chances * (1 - chances)).sqrt()).all()
 
 
-def test_the_generator_is_trained_and_kept_beside_the_model(data: Path, tmp_path: Path) -> None:
-    first, last = (pretrain(data, tmp_path / f"step-{n}", n, recipe=ELECTRA) for n in (1, 3))
-    before, after = (load_file(folder / "auxiliary.safetensors") for folder in (first, last))
-    assert before and all(name.startswith("generator.") for name in before)
-    assert not any("embeddings." in name for name in before)  # they are the model's
-    assert sum(not torch.equal(before[name], after[name]) for name in before) > len(before) / 2
-    assert set(log(last)[0]) >= {"mlm_loss", "mlm_accuracy", "rtd_loss", "rtd_accuracy"}
-
-
 def test_adversarial_loss_is_not_that_of_other_dropout(data: Path) -> None:
     """With next to no noise the predictions are the same, although units are dropped."""
     made = learner(changed(objective={"adversarial": Adversarial(radius=1e-6)})).train()
     torch.manual_seed(1)
     assert 0 <= made(part_of(data))["adversarial_loss"] < 1e-4
     assert not made.evaluate(part_of(data)).keys() & {"adversarial_loss"}
-
-
-def test_divergence_is_that_of_the_definition() -> None:
-    torch.manual_seed(1)
-    logits, target = torch.randn(4, 7), torch.randn(4, 7)
-    p, q = (target / 2).softmax(-1), (logits / 2).softmax(-1)
-    torch.testing.assert_close(divergence(logits, target, 2.0), (p * (p / q).log()).sum())
-    assert divergence(logits, logits).abs() < 1e-6
 
 
 def test_another_recipes_checkpoint_is_gone_on_with(data: Path, tmp_path: Path) -> None:
@@ -214,8 +196,7 @@ EVERYWHERE = changed(DISTILLED, objective={"distillation": Distillation(position
 
 
 @pytest.mark.parametrize(
-    "recipe",
-    [pytest.param(DISTILLED, id="masked"), pytest.param(EVERYWHERE, id="all", marks=WEEKLY)],
+    "recipe", [pytest.param(DISTILLED, id="masked"), pytest.param(EVERYWHERE, id="all", marks=WEEKLY)]
 )
 def test_a_student_comes_to_predict_as_its_teacher(
     data: Path, teacher: Path, tmp_path: Path, recipe: PretrainingRecipe

@@ -105,14 +105,6 @@ def test_rates_and_replacements(rate: float, kind: Any) -> None:
     assert (shown[~by_mask] >= 5).all()  # no special token stands in
 
 
-@pytest.mark.parametrize("share", [1.0, 0.0])
-def test_other_shares_of_replacements(share: float) -> None:
-    ids, inner, lengths, _ = text([[1] * 40] * 50)
-    objective = replace(WHOLE_WORD, replaced_by_mask=share, replaced_at_random=0.0)
-    masked = mask(batch_of(ids, inner, lengths), VOCABULARY, objective, 0.3, draws(lengths))
-    assert len(masked.labels) and (masked.ids[masked.positions] == (4 if share else masked.labels)).all()
-
-
 def test_independent_tokens_are_chosen_at_the_rate_special_ones_too() -> None:
     """The number of a sequence is binomial, where that of subwords is within one of the exact share."""
     rounds, length, rate = 4000, 40, 0.3
@@ -164,15 +156,6 @@ def test_the_expected_share_of_each_sequence_is_exact() -> None:
     # four standard errors, where a sequence's count has a standard deviation of less than 2
     assert np.abs(means - 0.15 * (lengths[: len(kinds)] - 2)).max() < 4 * 2 / rounds**0.5
     assert means[3] == 0
-
-
-def test_every_unit_is_chosen_equally_often() -> None:
-    rounds = 2000
-    _, inner, lengths, _ = text([[1] * 30, [1] * 13] * rounds)
-    chosen = np.zeros(len(inner))
-    chosen[choose_tokens(inner, inner, lengths, 0.15, draws(lengths, 4))] = 1
-    means = chosen.reshape(rounds, -1).mean(0)[inner[: len(inner) // rounds]]
-    assert np.abs(means - 0.15).max() < 4 * (0.15 * 0.85 / rounds) ** 0.5
 
 
 def test_a_segment_that_begins_within_a_word_begins_a_word() -> None:
@@ -335,15 +318,12 @@ def uncased(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     "damage",
     [
-        {"model": {"type": "WordLevel", "vocab": {"a": 0}}},
-        {"model": {"type": "WordPiece"}},
-        {"model": {"type": "WordPiece", "vocab": {}}},
-        {"model": {"type": "Unigram", "vocab": 3}},
-        {"added_tokens": [{"content": "[PAD]"}]},
-        {"added_tokens": None},
+        {"model": {"type": "WordLevel", "vocab": {"a": 0}}}, {"model": {"type": "WordPiece"}},
+        {"model": {"type": "WordPiece", "vocab": {}}}, {"model": {"type": "Unigram", "vocab": 3}},
+        {"added_tokens": [{"content": "[PAD]"}]}, {"added_tokens": None},
     ],
     ids=["kind unknown", "no pieces", "empty", "pieces malformed", "token without id", "no tokens"],
-)
+)  # fmt: skip
 def test_a_tokenizer_that_is_not_recognised_is_named(
     uncased: Path, tmp_path: Path, damage: dict[str, Any]
 ) -> None:

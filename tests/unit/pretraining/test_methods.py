@@ -67,10 +67,11 @@ def network(activation: str = "gelu", heads: int = 12, dropout: float = 0.1) -> 
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_without_padding_the_steps_are_the_same(
+def test_without_padding_the_steps_are_the_same_and_with_copies_in_bfloat16_but_for_rounding(
     name: str, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In float32, without dropout, and with ELECTRA's most probable replacements, not random ones."""
+    """In float32, without dropout, and with ELECTRA's most probable replacements, not random ones. With the
+    8 bits of bfloat16, a loss and a gradient agree to about a hundredth."""
     monkeypatch.setattr(learners, "sample", lambda logits: logits.argmax(-1))
     recipe = changed(RECIPES[name], **PLAINLY)
     padded, expected = work(data, recipe)
@@ -82,20 +83,11 @@ def test_without_padding_the_steps_are_the_same(
     assert ours and theirs and ours["tokens"] == theirs["tokens"]
     names = [f"{term.name}_loss" for term in flat.terms]
     assert [ours[name] for name in names] == pytest.approx([theirs[name] for name in names], rel=1e-3)
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_copies_in_bfloat16_differ_by_rounding(
-    name: str, data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """bfloat16 has 8 bits: a loss and a gradient agree to about a hundredth."""
-    monkeypatch.setattr(learners, "sample", lambda logits: logits.argmax(-1))
-    recipe = changed(RECIPES[name], **PLAINLY, steps=40)
-    _, expected = work(data, recipe, steps=1)
     flash_reference.use(monkeypatch, UNPADDED)
     made, found = work(data, recipe, steps=1)
     assert made.computation.methods == UNPADDED
-    assert found == pytest.approx(expected, rel=0.03) and found != expected
+    of_one_step = [expected[0], *expected[2 : 1 + len(found)]]
+    assert found == pytest.approx(of_one_step, rel=0.03) and found != of_one_step
     assert {weight.dtype for weight in made.learner.parameters()} == {torch.float32}
     assert made.computation.copies
     assert all(copy.dtype == torch.bfloat16 and copy.grad is None for copy in made.computation.copies.copies)

@@ -1,4 +1,5 @@
-"""Packed tokens: ids against the tokenizer, sentences against NLTK, kills, changed parts, held-out texts."""
+"""Packed tokens: ids against the tokenizer, sentences against NLTK, kills, changed parts, held-out texts,
+bounds of ids and offsets."""
 
 import filecmp
 import os
@@ -29,10 +30,12 @@ from pubmill.examples.vocab_tokenizers import load_tokenizer
 from pubmill.pretraining.packed_tokens import FILES, HELD_OUT, SPECIAL, PackedTokens, TokenShard
 from pubmill.pretraining.packing import is_held_out, pack, pack_documents
 from pubmill.recipes.pretraining import PackingRecipe
+from pubmill.storage.files import read_json, sealed, write_json
 from pubmill.vocabs.merges import learn_pieces
 from pubmill.vocabs.wordpiece import SPECIAL as TOKENS
 from pubmill.vocabs.wordpiece import make_tokenizer, save
-from tests.unit.toy_shards import document, write_packed
+from tests.unit.toy_shards import document, make_shard, write_packed
+from tests.workflow.conftest import wait_until_gone
 
 SPECIAL_IDS = {name: number for number, name in enumerate(SPECIAL)}
 TABLES = {
@@ -112,13 +115,6 @@ def test_what_is_written_is_read(
     assert packed.special == SPECIAL_IDS and packed.vocab_size == vocab_size
     assert index["empty_documents"] == len(every) - len(expected)
     assert index["empty_sentences"] == sum(not sentence for document in every for sentence in document)
-
-
-def test_impossible_shards_are_refused(tmp_path: Path) -> None:
-    ids, one = np.array([5, 6], np.uint16), np.array([1], np.int64)
-    with pytest.raises(PubmillError, match="do not fit"):
-        write_packed(tmp_path / "tokens", [TokenShard(ids, one, one)], 10, SPECIAL_IDS)
-    assert list(tmp_path.iterdir()) == []
 
 
 Splitter = Callable[[str], list[str]]
@@ -207,22 +203,10 @@ def test_killed_and_run_again_gives_the_same_bytes(tmp_path: Path, vocab: Path, 
         process.send_signal(signal.SIGKILL)
         process.wait()
     assert process.returncode == -signal.SIGKILL and not output.exists()
-    _wait_until_gone(process.pid)
+    wait_until_gone(process.pid)  # the worker processes end by themselves when their parent was killed
     for again in (output, tmp_path / "undisturbed"):
         pack(PackingRecipe(), parts, vocab, punkt, again)
     assert same(output, tmp_path / "undisturbed")
-
-
-def _wait_until_gone(group: int) -> None:
-    """The worker processes end by themselves when the one that started them has been killed."""
-    for _ in range(3000):
-        try:
-            os.killpg(group, 0)
-        except ProcessLookupError:
-            return
-        time.sleep(0.01)
-    os.killpg(group, signal.SIGKILL)
-    raise AssertionError("worker processes were left behind")
 
 
 HALF = PackingRecipe(held_out=0.5)
@@ -348,3 +332,66 @@ def test_one_of_the_two_may_be_empty(
     part = write_named(tmp_path / "part.parquet", NAMES[:5])
     pack(PackingRecipe(held_out=share), [part], vocab, punkt, tmp_path / "tokens")
     assert PackedTokens(tmp_path / "tokens" / left).n_documents == 0
+
+
+DOCUMENTS = [[[5, 6, 7], [8]], [[9, 5]], [[6, 7, 8, 9]]]
+
+
+@pytest.fixture
+def tokens(tmp_path: Path) -> Path:
+    write_packed(tmp_path / "tokens", [make_shard(DOCUMENTS, 10)], 10, SPECIAL_IDS)
+    return tmp_path / "tokens"
+
+
+def test_the_last_id_of_a_vocabulary_is_packed_and_the_next_is_not(tmp_path: Path) -> None:
+    """Nor are shards whose counts do not fit."""
+    ids, one = np.array([5, 6], np.uint16), np.array([1], np.int64)
+    with pytest.raises(PubmillError, match="do not fit"):
+        write_packed(tmp_path / "tokens", [TokenShard(ids, one, one)], 10, SPECIAL_IDS)
+    assert list(tmp_path.iterdir()) == []
+    write_packed(tmp_path / "a", [make_shard([[[9]]], 10)], 10, SPECIAL_IDS)
+    with pytest.raises(PubmillError, match="id 10 is outside the vocabulary of 10"):
+        write_packed(tmp_path / "b", [make_shard([[[10]]], 11)], 10, SPECIAL_IDS)
+    with pytest.raises(PubmillError, match="the special tokens"):
+        write_packed(tmp_path / "c", [], 10, {"pad": 0})
+
+
+@pytest.mark.parametrize(
+    ("name", "offsets"),
+    [
+        ("sentences.npy", [1, 3, 4, 6, 10]), ("sentences.npy", [0, 3, 4, 6, 9]),
+        ("sentences.npy", [0, 3, 4, 10]), ("sentences.npy", [0, 3, 4, 6, 8, 10]),
+        ("documents.npy", [0, 2, 3, 5]), ("documents.npy", [0, 2, 4]),
+    ],
+)  # fmt: skip
+def test_offsets_that_do_not_fit_are_refused(tokens: Path, name: str, offsets: list[int]) -> None:
+    np.save(tokens / name, np.array(offsets))
+    with pytest.raises(PubmillError, match=rf"{name}: \d offsets up to \d+ expected; pack again"):
+        PackedTokens(tokens)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("dtype", "uint32", r"ids\.bin: 20 bytes of uint16 expected, found 20"),
+        ("vocab_size", 70_000, r"ids\.bin: 40 bytes of uint32 expected, found 20"),
+        ("tokens", 9, r"ids\.bin: 18 bytes of uint16 expected, found 20"),
+    ],
+)
+def test_an_index_of_other_ids_is_refused(tokens: Path, key: str, value: object, message: str) -> None:
+    index = read_json(tokens / "index.json")
+    write_json(tokens / "index.json", sealed(index | {key: value}))
+    with pytest.raises(PubmillError, match=message):
+        PackedTokens(tokens)
+    write_json(tokens / "index.json", {name: index[name] for name in index if name != key})
+    with pytest.raises(PubmillError, match="lacks 'tokens'|lacks 'vocab_size'|uint16 expected"):
+        PackedTokens(tokens)
+
+
+@pytest.mark.parametrize("name", ["ids.bin", "sentences.npy", "documents.npy"])
+def test_a_cut_folder_is_refused(tokens: Path, name: str) -> None:
+    os.truncate(tokens / name, (tokens / name).stat().st_size - 1)
+    with pytest.raises(PubmillError, match=f"{name}.*pack again"):
+        PackedTokens(tokens)
+    with pytest.raises(PubmillError, match="not whole"):
+        PackedTokens(tokens.parent)

@@ -1,10 +1,9 @@
 """The two phases of recent papers, at tiny size, beside a plain loop over transformers' class.
 
 Optimiser, rates, objective and seed are the recipes' own; only sizes and the numbers of steps are smaller,
-and dropout is off, whose random numbers differ. Both loops read the same masked tokens.
+and dropout is off, whose random numbers differ. Both loops read the same masked tokens, at the same rates.
 """
 
-import math
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,9 @@ from safetensors.torch import load_file
 from torch import Tensor
 from transformers import ModernBertForMaskedLM
 
+from pubmill.optimisers import OPTIMISERS
 from pubmill.pretraining.batch_preparation import BatchPreparation
-from pubmill.pretraining.engine import build_learner
+from pubmill.pretraining.engine import build_learner, learning_rate
 from pubmill.pretraining.masking import read_vocabulary
 from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.recipes import PretrainingRecipe, RotaryAttention
@@ -92,53 +92,35 @@ def loss_of(model: Any, recipe: PretrainingRecipe, batch: tuple[Tensor, Tensor, 
     return torch.nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=IGNORED)
 
 
-def rate_of(recipe: PretrainingRecipe, step: int) -> float:
-    """The share of the highest rate: a rise, a constant, and 1 - sqrt of what has fallen."""
-    made = recipe.optimisation
-    rising, falling = round(made.warmup * recipe.steps), round(made.decay * recipe.steps)
-    if step < rising:
-        return (step + 1) / rising
-    if step < recipe.steps - falling or not falling:
-        return 1.0
-    done = (step - (recipe.steps - falling)) / falling
-    return made.final_rate + (1 - made.final_rate) * (1 - math.sqrt(done))
-
-
-def move(model: Any, means: dict[str, list[Tensor]], recipe: PretrainingRecipe, step: int) -> None:
-    """Adam with means that are corrected for their beginning, a decay by the share of the highest rate, and,
-    if it is stable, a smaller rate for weights whose gradient is larger than its running size."""
-    made, share = recipe.optimisation, rate_of(recipe, step)
-    for name, weight in model.named_parameters():
-        first, second = means.setdefault(name, [torch.zeros_like(weight), torch.zeros_like(weight)])
-        first.mul_(made.beta1).add_(weight.grad, alpha=1 - made.beta1)
-        second.mul_(made.beta2).add_(weight.grad**2, alpha=1 - made.beta2)
-        mean = first / (1 - made.beta1 ** (step + 1))
-        square = second / (1 - made.beta2 ** (step + 1))
-        if made.optimiser == "stable-adamw":
-            size = (weight.grad**2 / square.clamp_min(made.epsilon**2)).mean().sqrt().item()
-        else:
-            size = 1.0
-        own = share / max(1.0, size)
-        decay = made.weight_decay if weight.ndim > 1 else 0.0
-        weight.data.mul_(1 - own * decay).sub_(
-            own * made.learning_rate * mean / (square.sqrt() + made.epsilon)
-        )
+def optimiser_of(model: Any, recipe: PretrainingRecipe) -> Any:
+    """Of pubmill, whose formula and rates have tests of their own; only matrices decay."""
+    made, groups = recipe.optimisation, []
+    for decay in (made.weight_decay, 0.0):
+        weights = [weight for weight in model.parameters() if (weight.ndim > 1) == (decay > 0)]
+        groups.append({"params": weights, "weight_decay": decay})
+    settings: Any = {"betas": (made.beta1, made.beta2), "eps": made.epsilon}
+    return OPTIMISERS[made.optimiser].make(groups, lr=made.learning_rate, **settings)
 
 
 def plain_loop(data: Path, both: list[PretrainingRecipe]) -> tuple[Any, list[float]]:
-    packed, means, found = PackedTokens(data / "tokens"), dict[str, list[Tensor]](), []
+    packed, state, found = PackedTokens(data / "tokens"), dict[Tensor, Any](), []
     start = build_learner(both[0], len(PIECES), SPECIAL, None, None).model
     model: Any = ModernBertForMaskedLM(start.config).train()
     model.config._attn_implementation = "eager"
     model.load_state_dict(start.state_dict())
     for recipe, steps in zip(both, (range(FIRST), range(FIRST, ALL)), strict=True):
         batches = BatchPreparation(recipe, packed, read_vocabulary(data, packed.special), ONE)
+        optimiser = optimiser_of(model, recipe)
+        optimiser.state.update(state)
         for step in steps:
             loss = loss_of(model, recipe, batch_of(batches, step))
             model.zero_grad()
             loss.backward()
-            move(model, means, recipe, step)
+            for group in optimiser.param_groups:
+                group["lr"] = learning_rate(recipe.optimisation, step, recipe.steps)
+            optimiser.step()
             found.append(loss.item())
+        state = optimiser.state
     return model, found
 
 
@@ -146,7 +128,8 @@ def plain_loop(data: Path, both: list[PretrainingRecipe]) -> tuple[Any, list[flo
 def test_two_phases_are_those_of_a_plain_loop(name: str, tmp_path: Path) -> None:
     data, (first, second) = make_data(tmp_path / "data"), phases(name)
     assert first.optimisation.max_gradient_norm is None and first.objective != second.objective
-    assert rate_of(second, FIRST) == 1.0 and rate_of(second, ALL - 1) < 0.5
+    rates = [learning_rate(second.optimisation, step, ALL) for step in (FIRST, ALL - 1)]
+    assert rates[1] < 0.5 * rates[0] == 0.5 * second.optimisation.learning_rate
     before = pretrain(data, tmp_path / f"step-{FIRST}", FIRST, recipe=first)
     made = pretrain(data, tmp_path / f"step-{ALL}", ALL, recipe=second, other=before)
     model, expected = plain_loop(data, [first, second])

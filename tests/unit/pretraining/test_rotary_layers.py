@@ -76,20 +76,6 @@ def test_a_causal_sequence_sees_nothing_ahead_and_another_everything(length: int
     assert moved[length : length + length // 2].any()
 
 
-def test_a_causal_pass_is_the_masked_pass_with_a_triangle() -> None:
-    """Of transformers' class, with a mask of our own."""
-    model, (ids, _) = build(8), batch([20])
-    ahead = torch.arange(20)[None] - torch.arange(20)[:, None]
-    hidden = torch.finfo(torch.float32).min
-    masks = {
-        "full_attention": torch.where(ahead <= 0, 0.0, hidden)[None, None],
-        "sliding_attention": torch.where((ahead <= 0) & (ahead >= -4), 0.0, hidden)[None, None],
-    }
-    theirs = model(input_ids=ids, attention_mask=masks).logits[0]
-    ours = logits(model, ids, None, torch.arange(20), torch.tensor([True]))
-    torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-5)
-
-
 @pytest.mark.parametrize("count", [0, 1, 2, 4])
 def test_concatenated_sequences_give_what_padded_ones_give(
     count: int, monkeypatch: pytest.MonkeyPatch

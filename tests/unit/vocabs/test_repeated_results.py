@@ -43,14 +43,10 @@ def digest(folder: Path) -> str:
 
 
 DIGESTS = {
-    "uncased": "4e89e8127c1fb9e3",
-    "cased": "e7c465e2f91f41b8",
-    "biomegatron": "404a9c38762b1223",
-    "biomegatron-bpe": "d2b46018f04d4845",
-    "byte-level": "5a8f6f0f3c811dd0",
-    "albert": "fd7aeef132ff7230",
+    "uncased": "4e89e8127c1fb9e3", "cased": "e7c465e2f91f41b8", "biomegatron": "404a9c38762b1223",
+    "biomegatron-bpe": "d2b46018f04d4845", "byte-level": "5a8f6f0f3c811dd0", "albert": "fd7aeef132ff7230",
     "sentencepiece-bpe": "d8b2d6395c3717e6",
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", RECIPES)

@@ -1,12 +1,7 @@
 """Vocabularies of every kind: what AutoTokenizer loads, what text comes back, SentencePiece, failures."""
 
-import filecmp
 import io
-import json
-import signal
-import subprocess
-import sys
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +19,9 @@ from pubmill.storage.files import read_json, write_json
 from pubmill.vocabs import sentencepiece as pieces_of
 from pubmill.vocabs.diagnosis import import_vocab
 from pubmill.vocabs.training import FIRST, MASK, learn, train
-from pubmill.vocabs.word_counts import write_counts
 from pubmill.vocabs.wordpiece import SPECIAL
-from tests.unit.toy_vocabs import RECIPES, TEXTS, count_texts, make_vocab, write_part
+from tests.unit.toy_vocabs import RECIPES, TEXTS, count_texts, make_vocab
 
-ROOT = Path(__file__).resolve().parents[3]
 characters = st.characters(exclude_categories=["Cs"])
 NAMED = [*FIRST, MASK, *SPECIAL, *"“”’–", "’s", " ", "  ", "\n", "IL-2", "cells", "e", "\0"]
 """Names of special tokens, and what stands beside them in texts."""
@@ -86,8 +79,9 @@ def test_words_are_encoded_as_texts(
     folders: dict[str, Path], name: str, text: str, limit: int, off: bool
 ) -> None:
     """Whether special tokens in text are switched `off` in the tokenizer that is given, or not."""
-    tokenizer = load_tokenizer(folders[name])
-    marks = _marks(tokenizer)
+    tokenizer: Any = load_tokenizer(folders[name])
+    unknown = {tokenizer.token_to_id(name) for name in ("[UNK]", "<unk>")}
+    marks = set(tokenizer.get_added_tokens_decoder()) - unknown  # the ids that no text may give
     expected = tokenizer.encode(text, add_special_tokens=False).ids
     tokenizer.encode_special_tokens = off
     encoder = make_encoder(tokenizer, limit)
@@ -95,12 +89,6 @@ def test_words_are_encoded_as_texts(
     assert first == again and not set(again) & marks
     # The models of `tokenizers` may make a special piece of its characters.
     assert again == expected or set(expected) & marks or "<unk>" in text
-
-
-def _marks(tokenizer: Any) -> set[int]:
-    """The ids that no text may give."""
-    unknown = {tokenizer.token_to_id(name) for name in ("[UNK]", "<unk>")}
-    return set(tokenizer.get_added_tokens_decoder()) - unknown
 
 
 @given(text=st.text(characters))
@@ -207,29 +195,3 @@ def test_a_released_vocabulary_is_taken_from_its_model(tmp_path: Path, folders: 
     with pytest.raises(PubmillError, match=r"lacks tokenizer\.json"):
         import_vocab(tmp_path / "model", tmp_path / "other")
     assert not (tmp_path / "other").exists()
-
-
-def test_killed_while_learning_leaves_no_vocabulary(tmp_path: Path) -> None:
-    counts = tmp_path / "words" / "part-0000.parquet"
-    write_counts(write_part(tmp_path / "part-0000.parquet", TEXTS), "bert-uncased", counts)
-    recipe = VocabRecipe(kind="wordpiece", size=100, lowercase=True)
-    output = tmp_path / "vocabs" / "toy"
-    command = [sys.executable, "-m", "pubmill.job", "train_vocab", "--words", str(counts.parent)]
-    command += ["--parts", "1", "--output", str(output), "--recipe", json.dumps(asdict(recipe))]
-    # the program as it is, but killed as soon as the first of its files is there
-    code = (
-        "import os, runpy, signal, sys; from pubmill.vocabs import wordpiece; save = wordpiece.save\n"
-        "wordpiece.save = lambda *given: (save(*given), os.kill(os.getpid(), signal.SIGKILL))\n"
-        f"sys.argv = {command[2:]!r}; runpy.run_module('pubmill.job', run_name='__main__')"
-    )
-    killed = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False)
-    assert killed.returncode == -signal.SIGKILL
-    (left,) = output.parent.iterdir()
-    assert left.name.startswith(".toy.") and (left / "tokenizer.json").is_file() and not output.exists()
-    subprocess.run(command, check=True)
-    assert [path.name for path in output.parent.iterdir()] == ["toy"]
-    undisturbed = tmp_path / "undisturbed" / "toy"
-    train(recipe, [counts], undisturbed)
-    names = sorted(path.name for path in undisturbed.iterdir())
-    assert sorted(path.name for path in output.iterdir()) == names
-    assert filecmp.cmpfiles(output, undisturbed, names, shallow=False)[0] == names

@@ -1,11 +1,5 @@
-"""Counting words: against tokenizers on whole texts, by parts and at once, killed, empty, broken."""
+"""Counting words: against tokenizers on whole texts, by parts and at once, empty, broken."""
 
-import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -20,7 +14,6 @@ from pubmill.recipes import Splitting
 from pubmill.vocabs.word_counts import SPLITTINGS, merge_counts, write_counts
 from tests.unit.toy_vocabs import TEXTS, count_texts, write_part
 
-ROOT = Path(__file__).resolve().parents[3]
 texts = st.text(st.characters(exclude_categories=["Cs"])) | st.text(
     " \n\t\r\x0b\x1c\x85\xa0\u2003ae\u0301i.,-'´Ġ▁`s1", max_size=30
 )
@@ -114,22 +107,3 @@ def test_faults_are_named_and_nothing_is_left(tmp_path: Path) -> None:
     output.write_bytes(output.read_bytes()[:-9])
     with pytest.raises(PubmillError, match=r"part-0000\.parquet is damaged: it is no whole Parquet file"):
         merge_counts([output], "bert-cased", 10, tmp_path / "vocab")
-
-
-def test_killed_while_counting_leaves_no_counts(tmp_path: Path) -> None:
-    part = write_part(tmp_path / "part-0000.parquet", [f"w{n} x{n}" for n in range(50_000)])
-    output = tmp_path / "words" / "part-0000.parquet"
-    command = [sys.executable, "-m", "pubmill.job", "count_words", "--parts", str(part)]
-    command += ["--folder", str(output.parent), "--output", str(tmp_path / "block.json")]
-    command += ["--recipe", json.dumps({"splitting": "white-space"})]
-    process = subprocess.Popen(command, start_new_session=True)
-    try:
-        while process.poll() is None and not output.parent.exists():
-            time.sleep(0.001)
-    finally:
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-    assert not output.exists()
-    subprocess.run(command, check=True)
-    assert len(merge_counts([output], "white-space", 10**6, tmp_path / "vocab")[0]) == 100_000
-    assert [path.name for path in output.parent.glob("[!.]*")] == [output.name]
