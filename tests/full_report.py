@@ -33,7 +33,7 @@ from tests.unit.tables.test_full_tables import STORIES, Records, Story, add_reco
 
 RECIPE = {
     "study": "all", "title": "All tables", "scale": "full", "scale_title": "full scale", "comparable": True,
-    "fact_tables": [], "pretraining": {}, "corpora": [], "vocabs": [], "checkpoints": {}, "fits": {},
+    "fact_tables": [], "pretraining": {}, "corpora": [], "vocabs": [],
     "datasets": [], "sources": [],
 }  # fmt: skip
 

@@ -75,8 +75,6 @@ class PageRecipe(StrictRecipe):
 class ReportRecipe(StudyResults):
     """The input of the job that builds a report.
 
-    - `checkpoints`: model -> recipe and step of its weights.
-    - `fits`: model -> diagnosis of its vocabulary on datasets.
     - `sections`: stages of extras whose sections it has.
     - `sources`: .source.json records of the study's raw files.
     - `references`: paper -> how to cite it, if a protocol says so.
@@ -88,8 +86,6 @@ class ReportRecipe(StudyResults):
 
     fact_tables: tuple[str, ...]
     models: tuple[str, ...]
-    checkpoints: dict[str, tuple[str, int]]
-    fits: dict[str, str]
     datasets: tuple[PageRecipe, ...]
     sources: tuple[str, ...]
     rules: dict[str, tuple[str, ...]] = field(default_factory=dict)

@@ -10,15 +10,14 @@ page would also import it.
 """
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 from pubmill.messages.stage_groups import GROUPS
-from pubmill.recipes.tables import Column, Row
 from pubmill.report.rendering import metric, number, printed, quantity, run_score
 from pubmill.tables.cells import Table
-from pubmill.tables.table_frames import is_usual, run_frame
+from pubmill.tables.table_frames import run_frame
 
 WIDTH = 340
 EDGE = 14
@@ -217,39 +216,18 @@ def _arrow(source: StageBox, target: StageBox) -> str:
     return f"M{source.x + BOX_WIDTH // 2} {source.y + BOX_HEIGHT}V{middle}H{target.x + BOX_WIDTH}"
 
 
-LEFT, BOTTOM = 44, 38
-CHART_TOP = 24
-"""Top margin, which separates the title of the vertical axis from its highest number."""
-
-
-Dot = tuple[float, float, str]
-"""A point of a chart: its place, and a description in words, if it has one."""
-
-
-@dataclass(frozen=True)
-class Series:
-    """Dots with a common label, which stands at the last one; `path` connects them if they are ordered."""
-
-    label: str
-    dots: tuple[Dot, ...]
-    path: str = ""
-
-
 @dataclass(frozen=True)
 class Chart:
-    """A chart. `numbered`: dots have numbers that are explained below the chart; `marks`: vertical lines with
-    their texts; `y_title`: what the vertical axis shows, unless the subtitle says it."""
+    """A chart of loss by tokens: its line as an SVG path, the last value with its coordinates, and vertical
+    lines (`marks`) with their texts."""
 
     label: str
-    subtitle: str
     description: str
-    x_title: str
     x: Axis
     y: Axis
-    series: tuple[Series, ...]
-    numbered: bool = False
+    path: str
+    last: tuple[float, float, str]
     marks: tuple[tuple[float, str], ...] = ()
-    y_title: str = ""
 
 
 def curve(label: str, points: Sequence[tuple[int, float]], ends: Sequence[tuple[int, int]]) -> Chart | None:
@@ -264,76 +242,11 @@ def curve(label: str, points: Sequence[tuple[int, float]], ends: Sequence[tuple[
     path = line_path((x.at(t), y.at(v)) for t, v in points)
     return Chart(
         label=label,
-        subtitle="training loss against tokens seen",
         description=f"Training loss of {label}: {points[0][1]:.2f} at the first logged step, "
         f"{loss:.2f} at the last, after {quantity(tokens)} tokens; lowest {min(losses):.2f}.",
-        x_title="tokens",
         x=x,
         y=y,
-        series=(Series(f"{loss:.2f}", ((x.at(tokens), y.at(loss), ""),), path),),
+        path=path,
+        last=(x.at(tokens), y.at(loss), f"{loss:.2f}"),
         marks=tuple((x.at(t), f"step {step:,}") for t, step in ends[:-1]),
-        y_title="loss",
     )
-
-
-def _dots(points: Sequence[Dot], x: Axis, y: Axis) -> tuple[Dot, ...]:
-    return tuple((x.at(a), y.at(b), text) for a, b, text in points)
-
-
-def _chart_of(points: Sequence[Dot], label: str, subtitle: str, x_title: str, least_x: float) -> Chart:
-    """Return a chart of values; its description lists each of them. The axes extend beyond the values, the
-    horizontal one by at least `least_x`."""
-    x = padded([x for x, *_ in points], least_x, LEFT, WIDTH - EDGE)
-    y = padded([y for _, y, _ in points], 0.25, CURVE_HEIGHT - BOTTOM, CHART_TOP)
-    description = " ".join(f"{text}." for *_, text in points)
-    return Chart(label, subtitle, description, x_title, x, y, (Series("", _dots(points, x, y)),))
-
-
-def _usual_cells(table: Table, row: Row) -> Iterator[tuple[Column, float]]:
-    """Yield the columns of a row with the value of ours, if it is of the column's model on the dataset."""
-    for column in table.columns:
-        cell = table.cells[column.key][row.key]
-        if cell.value is not None and is_usual(row, column, cell):
-            yield column, cell.value
-
-
-def learning(table: Table, steps: Mapping[str, tuple[str, int]]) -> list[Chart]:
-    """Charts, one per row, of scores against pretraining steps, for recipes with several fine-tuned
-    checkpoints. `steps`: model -> recipe and step."""
-    charts = []
-    for row in table.rows:
-        by_recipe: dict[str, list[Dot]] = {}
-        for column, value in _usual_cells(table, row):
-            if column.model and column.model in steps:
-                recipe, step = steps[column.model]
-                by_recipe.setdefault(recipe, []).append((step, value, f"step {step:,}: {number(value)}"))
-        lines = {recipe: sorted(line) for recipe, line in by_recipe.items() if len({x for x, *_ in line}) > 1}
-        if not lines:
-            continue
-        points = [point for line in lines.values() for point in line]
-        texts = (f"{name}: {', '.join(text for *_, text in line)}." for name, line in lines.items())
-        subtitle = f"{metric(row.metric)} against steps of pretraining"
-        chart = _chart_of(points, row.label, subtitle, "steps", 1)
-        series = []
-        for name, line in lines.items():
-            dots = _dots(line, chart.x, chart.y)
-            series.append(Series(name if len(lines) > 1 else "", dots, line_path((x, y) for x, y, _ in dots)))
-        charts.append(replace(chart, description=" ".join(texts), series=tuple(series)))
-    return charts
-
-
-def fragmentation(table: Table, rates: Mapping[str, Mapping[str, float]]) -> list[Chart]:
-    """Charts, one per row, of scores against pieces per word in mentions, for models with different
-    vocabularies. `rates`: model -> dataset -> pieces per word."""
-    charts = []
-    for row in table.rows:
-        points: list[Dot] = []
-        for column, value in _usual_cells(table, row):
-            rate = rates.get(column.model or "", {}).get(row.dataset or "")
-            if rate is not None:
-                points.append((rate, value, f"{column.label}: {rate:.2f} pieces, {number(value)}"))
-        if len({rate for rate, *_ in points}) > 1:
-            subtitle = f"{metric(row.metric)} against pieces per word of mentions (test, else dev)"
-            chart = _chart_of(points, row.label, subtitle, "pieces per word", 0.05)
-            charts.append(replace(chart, numbered=True))
-    return charts

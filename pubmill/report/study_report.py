@@ -7,7 +7,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
@@ -146,7 +146,6 @@ class Report:
     comparisons: dict[str, Comparisons]
     fact_tables: dict[str, FactTable]
     strips: dict[str, list[figures.Strip]] | None
-    charts: dict[str, list[Chart]]
     trainings: Trainings
     pretrainings: list[PretrainingSummary]
     corpora: dict[str, dict[str, Any]]
@@ -310,7 +309,6 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
             name: read_as(FactTable, results / below.table(name, "json")) for name in recipe.fact_tables
         },
         strips={name: figures.strips(table) for name, table in tables.items()} if has_figures else None,
-        charts=_charts(tables, recipe, results),
         trainings=read_trainings(tables.values(), results),
         pretrainings=[
             read_pretraining(name, [results / folder for folder in folders])
@@ -327,22 +325,6 @@ def read_report(recipe: ReportRecipe, results: Path) -> Report:
         sources=read_sources(results, recipe.sources),
         statements=statements_by_paper(map(Path, recipe.statements)),
     )
-
-
-def _charts(tables: Mapping[str, Table], recipe: ReportRecipe, results: Path) -> dict[str, list[Chart]]:
-    """Return the charts of all tables, by type; each is labelled with its table."""
-    rates: dict[str, dict[str, float]] = {}
-    for model, path in recipe.fits.items():
-        for dataset, splits in _read_object(results / path, ["datasets"])["datasets"].items():
-            words = splits.get("test", splits.get("dev", {})).get("entity_words", {})
-            if words.get("subwords_per_word") is not None:  # pieces per word in mentions
-                rates.setdefault(model, {})[dataset] = float(words["subwords_per_word"])
-    by_type: dict[str, list[Chart]] = {"Checkpoints": [], "Vocabularies": []}
-    for name, table in tables.items():
-        charts = (figures.learning(table, recipe.checkpoints), figures.fragmentation(table, rates))
-        for of_all, ones in zip(by_type.values(), charts, strict=True):
-            of_all += [replace(one, label=f"{name} {one.label}".strip()) for one in ones]
-    return by_type
 
 
 def _read_object(path: Path, keys: Sequence[str]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pubmill.recipes.models import ArchivedWeights, PretrainedWeights
+from pubmill.recipes.models import ArchivedWeights
 from pubmill.recipes.report import Reference, ReportRecipe, StudyResults
 from pubmill.specs.fidelity import digest, rows_of
 from pubmill.specs.spec_types import Spec
@@ -56,8 +56,6 @@ class ReportStage(Stage):
             **vars(self.results()),
             fact_tables=tuple(self.graph.requests.fact_tables()),
             models=tuple(self.graph.scope.models()),
-            checkpoints=self.checkpoints(),
-            fits=self.fits(),
             datasets=tuple(map(self.graph.datasets.page, self.graph.scope.datasets())),
             sources=tuple(self.source_records()),
             sections=tuple(self._reported()),
@@ -98,17 +96,6 @@ class ReportStage(Stage):
             if spec.paper in self._papers and spec.method
         ] + [spec_file(specs, f"choices/{path.name}") for path in sorted((specs / "choices").glob("*.yaml"))]
 
-    def checkpoints(self) -> dict[str, tuple[str, int]]:
-        """Return the recipe and step of each model that is pretrained here."""
-        weights = {model: self.graph.models.weights(model) for model in self.graph.scope.models()}
-        return {m: (w.recipe, w.step) for m, w in weights.items() if isinstance(w, PretrainedWeights)}
-
-    def fits(self) -> dict[str, str]:
-        """Return the diagnosis of each model's vocabulary on datasets, if there are datasets of words."""
-        vocabs = {model: self.graph.vocabularies.of_model(model) for model in self.graph.scope.models()}
-        known = vocabs.items() if self.graph.vocabularies.diagnosed_on() else ()
-        return {model: self._paths.below(self._paths.fit(vocab)) for model, vocab in known if vocab}
-
     def source_records(self) -> list[str]:
         """Return the records of origin (.source.json) of the study's raw files, below the results folder."""
         specs = [self._specs.pretraining[recipe] for recipe in self.graph.scope.pretrainings()]
@@ -142,7 +129,6 @@ class ReportStage(Stage):
             *(self._own.table(table, "json") for table in self.graph.requests.fact_tables()),
             *(self._own.comparisons(table, "json") for table in results.tables),
             *map(RELATIVE.card, scope.datasets()),
-            *sorted({*self.fits().values()}),
             *self._single_records(),
         ]
         sections = [path for files in self._reported().values() for path in files]

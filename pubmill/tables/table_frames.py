@@ -19,9 +19,8 @@
 from pandas import DataFrame
 
 from pubmill.metrics.collapse import CONSTANT
-from pubmill.recipes.tables import Column, Row
 from pubmill.storage.result_paths import run_of
-from pubmill.tables.cells import Cell, SeedScore, Table, total
+from pubmill.tables.cells import SeedScore, Table, total
 from pubmill.tables.fact_table_models import FactTable
 
 RUN = ["column", "row", "dataset", "fold", "seed", "record", "score", "failed", "seconds", "complete"]
@@ -89,12 +88,6 @@ def _seed_text(seed: SeedScore) -> str:
 def exact(value: float | None) -> float | None:
     """Round off the last bits, which depend on the order of summation."""
     return None if value is None else round(value, 6)
-
-
-def is_usual(row: Row, column: Column, cell: Cell) -> bool:
-    """Return whether the runs of a cell, if any, are of its column's model and its row's dataset."""
-    runs = [run_of(seed.record).run for seed in cell.seeds[:1]]
-    return all(run.model == column.model and run.dataset in (row.folds or (row.dataset,)) for run in runs)
 
 
 def run_frame(table: Table) -> DataFrame:

@@ -13,8 +13,6 @@ from pubmill.report.figures import (
     Axis,
     curve,
     drawn_sources,
-    fragmentation,
-    learning,
     pipeline_figure,
     strips,
     thinned,
@@ -71,10 +69,9 @@ def test_a_curve_begins_at_no_tokens_and_marks_all_checkpoints_but_the_last() ->
     assert made is not None
     assert (made.x.low, made.x.high, made.x.start, made.x.end) == (0, 400, 38, 328)
     assert (made.y.low, made.y.high, made.y.start, made.y.end) == (4 - 0.24, 8 + 0.24, 182, 12)
-    [line] = made.series
-    assert line.path == f"M{110.5:g} {made.y.at(8):g} L{183:g} {made.y.at(6):g} L{328:g} {made.y.at(4):g}"
+    assert made.path == f"M{110.5:g} {made.y.at(8):g} L{183:g} {made.y.at(6):g} L{328:g} {made.y.at(4):g}"
     assert made.marks == ((183.0, "step 2,000"),)
-    assert (line.label, line.dots) == ("4.00", ((328.0, made.y.at(4), ""),))
+    assert made.last == (328.0, made.y.at(4), "4.00")
     assert made.description == (
         "Training loss of base: 8.00 at the first logged step, 4.00 at the last, after 400 tokens; "
         "lowest 4.00."
@@ -100,18 +97,6 @@ def test_thinning_is_even_and_keeps_both_ends(n: int) -> None:
     assert len(kept) == min(n, MAX_POINTS) and kept[0] == points[0] and kept[-1] == points[-1]
     gaps = {after[0] - before[0] for before, after in pairwise(kept)}
     assert max(gaps) - min(gaps) <= 1 <= min(gaps)
-
-
-def test_charts_have_margins_and_dots_where_their_values_are(table: Table) -> None:
-    [chart] = fragmentation(table, {"bert": {"bc2gm": 2.5}, "ours": {"bc2gm": 1.5}})
-    assert (chart.x.low, chart.x.high, chart.y.low, chart.y.high) == pytest.approx((1.44, 2.56, 80.4, 91.6))
-    assert chart.numbered and chart.description == "BERT: 2.50 pieces, 81.00. Ours: 1.50 pieces, 91.00."
-    [chart] = learning(table, {"ours": ("r", 100), "bert": ("r", 200)})
-    assert (chart.x.low, chart.x.high) == (94, 206) and chart.label == "BC2GM"
-    assert chart.description == "r: step 100: 91.00, step 200: 81.00."
-    assert fragmentation(table, {"bert": {"bc2gm": 2.5}, "ours": {"bc2gm": 2.5}}) == []
-    [chart] = fragmentation(table, {"bert": {"bc2gm": 1.5}, "ours": {"bc2gm": 1.6}})
-    assert (chart.x.low, chart.x.high) == pytest.approx((1.45, 1.65))
 
 
 def test_times_are_of_each_models_runs(tmp_path: Path) -> None:
@@ -159,14 +144,3 @@ def test_arrows_go_from_box_to_box() -> None:
     assert [box.stage for box in every.boxes] == list(GROUPS)
     assert len({(box.x, box.y) for box in every.boxes}) == len(GROUPS)
     assert len(every.arrows) == sum(map(len, GROUPS.values()))
-
-
-def test_checkpoints_of_one_recipe_are_joined_in_their_order(table: Table) -> None:
-    [chart] = learning(table, {"ours": ("r", 100), "bert": ("r", 2000)})
-    [line] = chart.series
-    (left, high, first), (right, low, last) = line.dots
-    assert line.label == "" and (first, last) == ("step 100: 91.00", "step 2,000: 81.00")
-    assert line.path == f"M{left:g} {high:g} L{right:g} {low:g}"
-    assert left < right and high < low  # y runs down the page
-    assert learning(table, {"ours": ("one", 100), "bert": ("other", 2000)}) == []
-    assert learning(table, {"ours": ("r", 100), "bert": ("r", 100)}) == [] == learning(table, {})

@@ -34,8 +34,6 @@ def recipe(datasets: Sequence[str] = ("bc2gm",), **changes: Any) -> ReportRecipe
         "corpora": ["abstracts"],
         "vocabs": ["uncased"],
         "models": ["bert", "ours"],
-        "checkpoints": {},
-        "fits": {},
         "datasets": [],
         "sources": ["sources/host/one.tsv.source.json"],
         "references": {"gu2020": {"text": "Gu et al. (2021).", "doi": "10.1145/3458754"}},

@@ -13,7 +13,7 @@ from pubmill.report.table_rendering import TABLE_RENDERERS
 from pubmill.tables.aggregation import finished_table
 from pubmill.tables.cells import Table, parse
 from pubmill.tables.comparisons import comparisons
-from pubmill.tables.table_frames import cell_frame, is_usual, run_frame
+from pubmill.tables.table_frames import cell_frame, run_frame
 from tests.pages import parsed
 from tests.unit.toy_tables import HEADER, column, paths, recipe, record, row, write
 
@@ -181,7 +181,5 @@ def test_a_cell_may_be_of_another_model_and_dataset(tmp_path: Path) -> None:
     assert cell.value == pytest.approx(70) and [seed.fold for seed in cell.seeds] == ["", ""]
     line = cell_frame(table).set_index(["column", "row"]).loc[("ours", "bc2gm")]
     assert (line["model"], line["dataset"]) == ("theirs", "jnlpba")
-    usual = {one.key: is_usual(table.rows[0], one, table.cells[one.key]["bc2gm"]) for one in table.columns}
-    assert usual == {"bert": True, "ours": False}
     assert set(run_frame(table)["dataset"]) == {"bc2gm", "jnlpba"}
     assert comparisons(table, tmp_path).rows == ()
