@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
-from tests.attack import Attack
-from tests.attack.running import template
+from tests.attack import attack, template
 from tests.damage import damage
 from tests.world.dice import Dice
 
@@ -121,7 +120,10 @@ KINDS: tuple[Callable[[Path, Dice], None], ...] = (
 )  # fmt: skip
 
 
+@attack("models", cases=400, quick=8)
 def _case(dice: Dice, folder: Path) -> str:
+    """Model folders with hostile settings, weights, indexes, links, tokenizers, pickles, adapters: exported,
+    or refused in one line; no code runs, nothing is left."""
     from pubmill.pretraining.export import export  # here, as it loads torch
     from pubmill.recipes.models import ExportRecipe, LocalWeights
 
@@ -179,7 +181,10 @@ OF_TASKS: tuple[Callable[[Path, Dice], None], ...] = (
 )  # fmt: skip
 
 
+@attack("task-models", cases=400, quick=6)
 def _task_case(dice: Dice, folder: Path) -> str:
+    """Kept task models with hostile or damaged settings, weights, heads, tokenizers, labels, links: loaded,
+    or refused in one message that names the folder."""
     import torch  # here, as it takes seconds
 
     from pubmill.finetuning.task_models import load_task_model
@@ -196,23 +201,3 @@ def _task_case(dice: Dice, folder: Path) -> str:
     except BaseException as error:
         return f"{kind.__name__}: {type(error).__name__}: {error!s:.200}"
     return ""
-
-
-ATTACKS = (
-    Attack(
-        name="task-models",
-        fault="kept task models with hostile or damaged settings, weights, heads, tokenizers, labels, links",
-        survived="loaded, or refused in one message that names the folder",
-        case=_task_case,
-        cases=400,
-        quick=6,
-    ),
-    Attack(
-        name="models",
-        fault="model folders with hostile settings, weights, indexes, links, tokenizers, pickles, adapters",
-        survived="exported, or refused in one line; no code runs, nothing is left",
-        case=_case,
-        cases=400,
-        quick=8,
-    ),
-)

@@ -65,33 +65,14 @@ def paths(model: str, dataset: str, seeds: int = 2) -> list[str]:
 
 def record(model: str, dataset: str, seed: int, score: float, **changes: Any) -> Record:
     values: dict[str, Any] = {
-        "model": model,
-        "dataset": dataset,
-        "protocol": "blurb",
-        "setting": "standard",
-        "scale": "small",
-        "seed": seed,
-        "split": "test",
-        "metric": "entity_f1",
-        "metrics": {"entity_f1": score},
-        "counts": {},
-        "dev_score": score,
-        "failed": None,
-        "recipe": {},
-        "max_length": 512,
-        "dev_split": "dev",
-        "encoded": {},
-        "versions": {"finetune": 1},
-        "data_sha256": "d" * 64,
-        "trained_on_sha256": {"train": "a" * 64},
-        "model_sha256": None,
-        "commit": "c" * 40,
-        "packages": {"torch": "2.13.0"},
-        "python": "3.11.9",
-        "hardware": {"cpu": "a processor", "cores": 2, "gpus": []},
-        "seconds": 10.0,
-        "scored_with": {},
-    }
+        "model": model, "dataset": dataset, "protocol": "blurb", "setting": "standard", "scale": "small",
+        "seed": seed, "split": "test", "metric": "entity_f1", "metrics": {"entity_f1": score}, "counts": {},
+        "dev_score": score, "failed": None, "recipe": {}, "max_length": 512, "dev_split": "dev",
+        "encoded": {}, "versions": {"finetune": 1}, "data_sha256": "d" * 64,
+        "trained_on_sha256": {"train": "a" * 64}, "model_sha256": None, "commit": "c" * 40,
+        "packages": {"torch": "2.13.0"}, "python": "3.11.9",
+        "hardware": {"cpu": "a processor", "cores": 2, "gpus": []}, "seconds": 10.0, "scored_with": {},
+    }  # fmt: skip
     return Record(**values | changes)
 
 
@@ -171,18 +152,12 @@ def recipe_with_pipelines(**changes: Any) -> TableRecipe:
 def pipeline_record(model: str, **changes: Any) -> Record:
     """What is scored is as in `record`; nothing was trained."""
     values: dict[str, Any] = {
-        "protocol": "off-the-shelf",
-        "setting": "as-it-is",
-        "dev_score": None,
-        "max_length": None,
+        "protocol": "off-the-shelf", "setting": "as-it-is", "dev_score": None, "max_length": None,
         "dev_split": None,
         "recipe": {"pipeline": {"lang": "en", "name": f"ner_{model}", "version": "0.5.4", "parts": ["ner"]}},
-        "versions": {"annotate": 1},
-        "trained_on_sha256": {"test": "d" * 64},
-        "model_sha256": model[0] * 64,
-        "packages": {"spacy": "3.8.0"},
-        "seconds": 1000.0,
-    }
+        "versions": {"annotate": 1}, "trained_on_sha256": {"test": "d" * 64}, "model_sha256": model[0] * 64,
+        "packages": {"spacy": "3.8.0"}, "seconds": 1000.0,
+    }  # fmt: skip
     return record(model, "bc2gm", 1, PIPELINES[model], **values | changes)
 
 

@@ -25,14 +25,9 @@ from pubmill.recipes import Dummies, FinetuningRecipe
 
 SYLLABLES = ["ba", "co", "di", "fu", "ge", "lo", "mi", "nu"]
 TOKENS = FinetuningRecipe(
-    task="tokens",
-    metric="entity_f1",
-    learning_rate=3e-3,
-    batch_size=8,
-    epochs=2,
-    precision="float32",
+    task="tokens", metric="entity_f1", learning_rate=3e-3, batch_size=8, epochs=2, precision="float32",
     max_length=24,
-)
+)  # fmt: skip
 DUMMIES = Dummies(types={"drug": "@DRUG$", "gene": "@GENE$"}, overlap="@{}-{}$")
 
 

@@ -22,39 +22,26 @@ _TYPES = {
     ORGANISM: "OrganismTaxon",
 }
 _STATED = [
-    ("%C relieved %D in %O.", "Negative_Correlation"),
-    ("%G caused %D in %O.", "Positive_Correlation"),
-    ("%G is a marker of %D in %O.", "Association"),
-    ("%C binds %G in vitro.", "Bind"),
-    ("%C was given with %C daily.", "Cotreatment"),
-    ("%C was compared with %C in patients.", "Comparison"),
+    ("%C relieved %D in %O.", "Negative_Correlation"), ("%G caused %D in %O.", "Positive_Correlation"),
+    ("%G is a marker of %D in %O.", "Association"), ("%C binds %G in vitro.", "Bind"),
+    ("%C was given with %C daily.", "Cotreatment"), ("%C was compared with %C in patients.", "Comparison"),
     ("%C raised the level of %C in blood.", "Drug_Interaction"),
-    ("%C is metabolized to %C by the liver.", "Conversion"),
-    ("%C was measured, and %D was common.", None),
+    ("%C is metabolized to %C by the liver.", "Conversion"), ("%C was measured, and %D was common.", None),
     ("%G was normal, and %D was rare.", None),
-]
+]  # fmt: skip
 """Sentences, each with the relation of its first two names."""
 _INDUCED = [
-    ("%C induced %D.", "CID"),
-    ("%D was caused by %C.", "CID"),
-    ("%C relieved %D.", None),
-    ("%C was given in %D.", None),
-    ("%C was measured, and %D was common.", None),
-]
+    ("%C induced %D.", "CID"), ("%D was caused by %C.", "CID"), ("%C relieved %D.", None),
+    ("%C was given in %D.", None), ("%C was measured, and %D was common.", None),
+]  # fmt: skip
 _NAMED = {
-    "%G": "Gene",
-    "%G family": "FamilyName",
-    "%G cells": "Cell",
-    "%G domain": "DomainMotif",
+    "%G": "Gene", "%G family": "FamilyName", "%G cells": "Cell", "%G domain": "DomainMotif",
     "%G locus": "ChromosomeLocation",
-}
+}  # fmt: skip
 """What a gene and the word after it name; a gene is also a mention of its own in it, but not in a domain."""
 _SAID = [
-    "We studied {}.",
-    "The {} were examined in mice.",
-    "Loss of {} was lethal.",
-    "No {} was found in {}.",
-]
+    "We studied {}.", "The {} were examined in mice.", "Loss of {} was lethal.", "No {} was found in {}.",
+]  # fmt: skip
 _SLOTS = {"%C": CHEMICAL, "%D": DISEASE, "%G": GENE, "%O": ORGANISM}
 _DOCUMENTS = {"train": 60, "dev": 15, "test": 20}
 _OF_BC5CDR = {CHEMICAL: "Chemical", DISEASE: "Disease"}

@@ -23,11 +23,8 @@ _RELATED = {
 }
 """Relation -> templates that relate their first two concepts in this way."""
 _PLAIN = [
-    f"Mr. {CANARY} was seen in clinic .",
-    "Discharge Date :",
-    "2019-04-02",
-    f"He is {CANARY} 's father .",
-]
+    f"Mr. {CANARY} was seen in clinic .", "Discharge Date :", "2019-04-02", f"He is {CANARY} 's father .",
+]  # fmt: skip
 _THIRD = ", and %E was normal ."
 """Added to some sentences: a third concept, unrelated to the others."""
 _NOTES = {"beth": 16, "partners": 20, "test": 12}

@@ -27,14 +27,10 @@ from tests.unit import toy_tables as made_up
 @pytest.mark.parametrize(
     ("low", "high", "about", "values"),
     [
-        (0, 10, 5, [0, 2, 4, 6, 8, 10]),
-        (0, 10, 4, [0, 5, 10]),
-        (79.3, 92.7, 4, [80, 85, 90]),
-        (0.12, 0.47, 4, [0.2, 0.3, 0.4]),
-        (-3, 3, 6, [-3, -2, -1, 0, 1, 2, 3]),
-        (1.1, 1.9, 1, [1.5]),
+        (0, 10, 5, [0, 2, 4, 6, 8, 10]), (0, 10, 4, [0, 5, 10]), (79.3, 92.7, 4, [80, 85, 90]),
+        (0.12, 0.47, 4, [0.2, 0.3, 0.4]), (-3, 3, 6, [-3, -2, -1, 0, 1, 2, 3]), (1.1, 1.9, 1, [1.5]),
     ],
-)
+)  # fmt: skip
 def test_ticks_are_at_multiples_of_one_two_or_five(
     low: float, high: float, about: int, values: list[float]
 ) -> None:
