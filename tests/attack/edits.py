@@ -22,6 +22,7 @@ from pubmill.storage.parquet import parquet_fault
 from tests.attack import attack, flipped, template
 from tests.attack.flips import KINDS
 from tests.imports import reached
+from tests.unit.inspection.test_damaged_results import write_results
 from tests.world.dice import Dice
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -110,21 +111,19 @@ def results() -> Path:
     for kind, (make, _) in KINDS.items():
         (folder / kind).mkdir()
         make(folder / kind)
-    (folder / "source.xml").write_bytes(b"<source/>" * 9)
+    write_results(folder)
     write_json(folder / "source.xml.source.json", sealed({"sha256": sha256(folder / "source.xml")}))
     rows = [{"id": f"{n}", "label": f"{n * n % 3}"} for n in range(200)]
     write_predictions(folder / "seed-2.predictions.jsonl.gz", rows, {"seed": 2})
-    write_jsonl_gz(folder / "gad/test.jsonl.gz", rows)
-    digests = {"test": sha256(folder / "gad/test.jsonl.gz")}
-    write_json(folder / "gad/card.json", sealed({"counts": {"test": 200}, "examples_sha256": digests}))
     write_json(folder / "stats.json", sealed({"documents": 9, "words": 812}))
-    for name in ("models/bert", "vocabs/own", "final/kept", "crates/demo"):
+    for name in ("models/own", "vocabs/own", "crates/demo"):
         (folder / name).mkdir(parents=True)
         for file in ("model.safetensors", "tokenizer.json", "README.md"):
             (folder / name / file).write_text(json.dumps({file: name * 20}))
         write_folder_sums(folder / name)
-    forms = dict.fromkeys(("json", "csv", "md", "tex", "html"), json.dumps)
-    write_formats(folder / "table06", {"bert": [81.25, 80.5]}, forms)
+    write_formats(
+        folder / "table06", {"bert": [81.25, 80.5]}, dict.fromkeys(("csv", "md", "tex"), json.dumps)
+    )
     shutil.rmtree(folder / "predictions")  # without the report of their run
     return folder
 

@@ -100,34 +100,24 @@ def compared(one: Table) -> Comparisons:
     """The best complete cell of each row against the others, by p values that are made up."""
     found = []
     rows = [row for row in one.rows if row.shown]
+    by_chance: dict[str, Any] = {
+        "bootstrap_p": 0.01, "bootstrap_adjusted": 0.02, "randomisation_p": 0.03,
+        "randomisation_adjusted": 0.06, "interval": (-0.25, 2.5),
+    }  # fmt: skip
     for row in rows:
         cells = {c.key: one.cells[c.key][row.key] for c in one.columns if one.cells[c.key][row.key].seeds}
         scores = {key: cell.value for key, cell in cells.items() if cell.value is not None}
         best, *others = sorted(scores, key=lambda key: -scores[key]) or [""]
         pairs = tuple(
-            ModelPair(
-                other=other,
-                difference=scores[best] - scores[other],
-                bootstrap_p=0.01,
-                bootstrap_adjusted=0.02,
-                randomisation_p=0.03,
-                randomisation_adjusted=0.06,
-                interval=(-0.25, 2.5),
-            )
-            for other in others
+            ModelPair(other=other, difference=scores[best] - scores[other], **by_chance) for other in others
         )
         if pairs:
             found.append(RowComparisons(row=row.key, unit="document", units=60, best=best, pairs=pairs))
-    return Comparisons(
-        **values_of(Heading, one),
-        aggregate=one.aggregate,
-        resamplings=1000,
-        confidence=0.95,
-        row_labels={row.key: row.label for row in rows},
-        metrics={row.key: row.metric for row in rows},
-        column_labels={column.key: column.label for column in one.columns},
-        rows=tuple(found),
-    )
+    labels = {"row_labels": {row.key: row.label for row in rows}, "rows": tuple(found)}
+    labels |= {"metrics": {row.key: row.metric for row in rows}}
+    labels |= {"column_labels": {column.key: column.label for column in one.columns}}
+    heading: dict[str, Any] = values_of(Heading, one) | labels
+    return Comparisons(**heading, aggregate=one.aggregate, resamplings=1000, confidence=0.95)
 
 
 PIPELINES = {"genes": 0.6, "drugs": 0.4}

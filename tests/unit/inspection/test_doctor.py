@@ -1,9 +1,6 @@
 """Doctor: reports on datasets that are available, incomplete, licensed, converted, or behind dead links."""
 
 import re
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -30,6 +27,7 @@ from pubmill.stages import Graph
 from pubmill.stages.gpus import Gpus
 from pubmill.storage.files import write_json
 from tests.licensed import APPLY, FILES, KEY, NAME
+from tests.servers import Talk, serving
 from tests.unit.programs import run_verb
 
 ALIVE = Links(True, {})
@@ -223,47 +221,28 @@ def test_released_weights_that_are_not_pinned_are_reported(specs: Path, tmp_path
     assert "packed ready" in models_of(specs, tmp_path, **study, mirror=str(mirror))
 
 
-class Handler(BaseHTTPRequestHandler):
-    """/f exists, /no-head too but rejects HEAD, /moved redirects to /f, /bad answers 400; all others 404."""
-
-    asked: list[str]
-
-    def do_HEAD(self) -> None:
-        self.asked.append(f"HEAD {self.path}")
-        self.send_response({"/f": 200, "/moved": 302, "/no-head": 405, "/bad": 400}.get(self.path, 404))
-        if self.path == "/moved":
-            self.send_header("Location", "/f")
-        self.end_headers()
-
-    def do_GET(self) -> None:
-        self.asked.append(f"GET {self.path} {self.headers.get('Range')}")
-        self.send_response({"/no-head": 206, "/bad": 400}.get(self.path, 404))
-        self.end_headers()
-
-    def log_message(self, *args: object) -> None:
-        pass
+HEADS = {"/f": "200 OK", "/moved": "302 Found", "/no-head": "405 No", "/bad": "400 Bad Request"}
+GETS = {"/no-head": "206 Partial", "/bad": "400 Bad Request"}
 
 
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    Handler.asked = []
-    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-    yield f"http://127.0.0.1:{http.server_address[1]}"
-    http.shutdown()
-    http.server_close()
-
-
-def test_dead_links_are_found_without_fetching(server: str) -> None:
+def test_dead_links_are_found_without_fetching(monkeypatch: pytest.MonkeyPatch) -> None:
     """A silent host is asked once and named; no host at all means no network."""
-    urls = [f"{server}/{name}" for name in ("f", "moved", "no-head", "gone", "bad")]
+    asked = []
+
+    def answer(talk: Talk) -> None:
+        asked.append(f"{talk.method} {talk.path} {talk.range}")
+        known = HEADS if talk.method == "HEAD" else GETS
+        location = [("Location", "/f")] if talk.path == "/moved" else []
+        talk.head(known.get(talk.path, "404 Not Found"), *location, ("Content-Length", 0))
+
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     silent = [f"http://127.0.0.1:9/{name}" for name in "ab"]
-    dead = {f"{server}/gone": "404 Not Found", f"{server}/bad": "400 Bad Request"}
-    dead |= dict.fromkeys(silent, "127.0.0.1:9 does not answer")
-    assert check_links([*urls, *silent]) == Links(True, dead)
-    assert "GET /no-head bytes=0-0" in Handler.asked
-    assert not any(asked.startswith("GET /f") for asked in Handler.asked)
+    with serving(answer) as server:
+        dead = {f"{server.url}/gone": "404 Not Found", f"{server.url}/bad": "400 Bad Request"}
+        dead |= dict.fromkeys(silent, "127.0.0.1:9 does not answer")
+        urls = [f"{server.url}/{name}" for name in ("f", "moved", "no-head", "gone", "bad")]
+        assert check_links([*urls, *silent]) == Links(True, dead)
+    assert "GET /no-head bytes=0-0" in asked and not any(one.startswith("GET /f") for one in asked)
     assert check_links(silent) == Links(False, {}) and check_links([]) == ALIVE
 
 
