@@ -115,9 +115,22 @@ def _adapter(folder: Path, dice: Dice) -> None:
     (folder / "adapter_config.json").write_text(json.dumps(base))
 
 
-KINDS: tuple[Callable[[Path, Dice], None], ...] = (
+Damage = Callable[[Path, Dice], None]
+KINDS: tuple[Damage, ...] = (
     _settings, _settings, _settings, _text, _weights, _weights, _index, _links, _pickle, _adapter,
 )  # fmt: skip
+
+
+def _refusal(of: str, load: Callable[[], object]) -> str | None:
+    """Load a damaged folder in silence; return the message with which it is refused, if it is."""
+    try:
+        with contextlib.redirect_stderr(io.StringIO()):
+            load()
+    except PubmillError as error:
+        return str(error)
+    except BaseException as error:
+        raise AssertionError(f"{of}: {type(error).__name__}: {error!s:.200}") from error
+    return None
 
 
 @attack("models", cases=400, quick=8)
@@ -127,21 +140,15 @@ def _case(dice: Dice, folder: Path) -> str:
     from pubmill.pretraining.export import export  # here, as it loads torch
     from pubmill.recipes.models import ExportRecipe, LocalWeights
 
-    theirs = folder / "theirs"
+    theirs, kind = folder / "theirs", dice.pick(KINDS)
     shutil.copytree(_sound(), theirs)
-    kind = dice.pick(KINDS)
     kind(theirs, dice)
     recipe = ExportRecipe(model="m", lowercase=True, weights=LocalWeights(local="theirs"))
-    try:
-        with contextlib.redirect_stderr(io.StringIO()):
-            export(recipe, folder / "m", folder=theirs)
-    except PubmillError as error:
-        if (folder / "m").exists():
-            return f"{kind.__name__}: refused, and a folder is left"
-        if len(str(error)) > 1_000 or "\n" in str(error):
-            return f"{kind.__name__}: not one line: {error!s:.300}"
-    except BaseException as error:
-        return f"{kind.__name__}: {type(error).__name__}: {error!s:.200}"
+    refused = _refusal(kind.__name__, lambda: export(recipe, folder / "m", folder=theirs))
+    if refused is not None and (folder / "m").exists():
+        return f"{kind.__name__}: refused, and a folder is left"
+    if refused and (len(refused) > 1_000 or "\n" in refused):
+        return f"{kind.__name__}: not one line: {refused:.300}"
     return f"{kind.__name__}: a pickle was run" if (theirs / EVIDENCE).exists() else ""
 
 
@@ -176,7 +183,7 @@ def _file(folder: Path, dice: Dice) -> None:
         path.write_bytes(damage(path.read_bytes(), dice).content)
 
 
-OF_TASKS: tuple[Callable[[Path, Dice], None], ...] = (
+OF_TASKS: tuple[Damage, ...] = (
     _settings, _settings, _text, _weights, _index, _links, _facts, _facts, _file, _file,
 )  # fmt: skip
 
@@ -189,15 +196,9 @@ def _task_case(dice: Dice, folder: Path) -> str:
 
     from pubmill.finetuning.task_models import load_task_model
 
-    theirs = folder / "theirs"
+    theirs, kind = folder / "theirs", dice.pick(OF_TASKS)
     shutil.copytree(_kept(), theirs)
-    kind = dice.pick(OF_TASKS)
     kind(theirs, dice)
-    try:
-        with contextlib.redirect_stderr(io.StringIO()):
-            load_task_model(theirs, torch.device("cpu"))
-    except PubmillError as error:
-        return "" if str(theirs) in str(error) else f"{kind.__name__}: not named: {error!s:.200}"
-    except BaseException as error:
-        return f"{kind.__name__}: {type(error).__name__}: {error!s:.200}"
-    return ""
+    refused = _refusal(kind.__name__, lambda: load_task_model(theirs, torch.device("cpu")))
+    named = refused is None or str(theirs) in refused
+    return "" if named else f"{kind.__name__}: not named: {refused:.200}"

@@ -127,7 +127,8 @@ def _files(split: str, dice: Dice, names: Lexicon) -> list[_File]:
     if split == "train":
         files[1].sentences.insert(0, _sentence(dice, names, "{a} is unlike {b}.", ""))
         files[1].untyped = True
-    if number := _DAMAGED.get(split):
+    if split in _DAMAGED:
+        number = _DAMAGED[split]
         sentence = _sentence(dice, names, "Quoting: {a} enhances the sedation caused by {b}.", "effect")
         place, name = f"train_dataset/MedLine/{number}.xml", f"DDI-MedLine.d{number}"
         files.append(_File(place, name, [sentence], damaged=True))
