@@ -48,11 +48,9 @@ def _body(stub: ChatStub, request: dict[str, Any]) -> bytes:
     if request.get("logprobs"):
         choice["logprobs"] = {"content": [{"token": word, "logprob": math.log(0.5)} for word in words]}
     body = {
-        "model": request["model"],
-        "system_fingerprint": "stub-1",
-        "choices": [choice],
+        "model": request["model"], "system_fingerprint": "stub-1", "choices": [choice],
         "usage": {"prompt_tokens": 10, "completion_tokens": len(words)},
-    }
+    }  # fmt: skip
     return json.dumps(body).encode()
 
 

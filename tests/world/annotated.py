@@ -16,11 +16,9 @@ _BIORED = f"{_RAW}/yookontian/RE_on_BioRED/2b9a518e9ce72003beb3a2e755169d425ecde
 _BC5CDR = f"{_RAW}/kingsaint/BioMedical-EL/7d4c20530a47572094423f5e49261069a2df16c9/data/BC5CDR/raw_data"
 _AIONER = f"{_RAW}/ncbi/AIONER/b8fa941dc8f49e1c99756832da0c61e9c58dcef8/data/pubtator"
 _TYPES = {
-    CHEMICAL: "ChemicalEntity",
-    DISEASE: "DiseaseOrPhenotypicFeature",
-    GENE: "GeneOrGeneProduct",
+    CHEMICAL: "ChemicalEntity", DISEASE: "DiseaseOrPhenotypicFeature", GENE: "GeneOrGeneProduct",
     ORGANISM: "OrganismTaxon",
-}
+}  # fmt: skip
 _STATED = [
     ("%C relieved %D in %O.", "Negative_Correlation"), ("%G caused %D in %O.", "Positive_Correlation"),
     ("%G is a marker of %D in %O.", "Association"), ("%C binds %G in vitro.", "Bind"),

@@ -38,12 +38,10 @@ _TEMPLATES = [
     ("{a} enhances the sedation caused by {b}.", "effect"),
     ("{a} raises the plasma concentration of {b}.", "mechanism"),
     ("An interaction of {a} and {b} has been reported.", "int"),
-    ("{a} was compared with {b} in healthy volunteers.", ""),
-    ("Neither {a} nor {b} was found in milk.", ""),
+    ("{a} was compared with {b} in healthy volunteers.", ""), ("Neither {a} nor {b} was found in milk.", ""),
     ("{a} raises the plasma concentration of {b}, but {c} was not studied.", "mechanism"),
-    ("The tablets contained {ab}.", ""),
-    ("{a} was well tolerated.", ""),
-]
+    ("The tablets contained {ab}.", ""), ("{a} was well tolerated.", ""),
+]  # fmt: skip
 """A sentence. The type is that of `{a}` with `{b}`; other pairs do not interact. `{ab}` is `X and Y salts`:
 two mentions, of which the first is discontinuous."""
 _TYPES = ["drug", "drug", "brand", "group", "drug_n"]

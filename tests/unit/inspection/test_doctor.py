@@ -10,15 +10,7 @@ import pytest
 from rich.console import Console
 
 from pubmill.errors import PubmillError
-from pubmill.inspection.doctor import (
-    DatasetFinding,
-    Links,
-    check_links,
-    examine,
-    examine_models,
-    linked,
-    print_models,
-)
+from pubmill.inspection import doctor
 from pubmill.messages import commands
 from pubmill.specs import File
 from pubmill.specs.configuration import merged_config
@@ -30,7 +22,7 @@ from tests.licensed import APPLY, FILES, KEY, NAME
 from tests.servers import Talk, serving
 from tests.unit.programs import run_verb
 
-ALIVE = Links(True, {})
+ALIVE = doctor.Links(True, {})
 GPUS = Gpus({"A": 1e12, "H100": 1e13}, {"pretraining": 0.5, "finetuning": 0.25})
 
 
@@ -40,10 +32,10 @@ def graph(specs: Path, tmp_path: Path, **config: Any) -> Graph:
 
 
 def looked_at(
-    specs: Path, tmp_path: Path, links: Links | None = ALIVE, **config: object
-) -> dict[str, DatasetFinding]:
+    specs: Path, tmp_path: Path, links: doctor.Links | None = ALIVE, **config: object
+) -> dict[str, doctor.DatasetFinding]:
     study = {"tables": ["gu2020/table06"], "datasets": [NAME, "bc2gm"], **config}
-    return {finding.dataset: finding for finding in examine(graph(specs, tmp_path, **study), links)}
+    return {finding.dataset: finding for finding in doctor.examine(graph(specs, tmp_path, **study), links)}
 
 
 @pytest.fixture
@@ -97,18 +89,18 @@ def test_what_the_network_has_is_available_unless_its_link_is_dead(specs: Path, 
     assert found.available and found.sources == {"network": 3}
     found = looked_at(specs, tmp_path, None)["bc2gm"]
     assert found.available is None and found.sound and not found.to_do
-    found = looked_at(specs, tmp_path, Links(False, {}))["bc2gm"]
+    found = looked_at(specs, tmp_path, doctor.Links(False, {}))["bc2gm"]
     assert found.available is False and len(found.to_do) == 1 and not found.dead
-    urls = linked(graph(specs, tmp_path))
+    urls = doctor.linked(graph(specs, tmp_path))
     url = next(url for url in urls if "BC2GM" in url)
-    found = looked_at(specs, tmp_path, Links(True, {url: "404 Not Found"}))["bc2gm"]
+    found = looked_at(specs, tmp_path, doctor.Links(True, {url: "404 Not Found"}))["bc2gm"]
     assert found.available is False and found.dead == [f"{url}: 404 Not Found"]
     assert found.sources["network"] == 2 and found.sources["absent"] == 1
     assert "mirror" in found.to_do[0]
     taken = tmp_path / "results/demo/sources" / url.removeprefix("https://")
     taken.parent.mkdir(parents=True)
     taken.touch()
-    assert set(urls) - set(linked(graph(specs, tmp_path))) == {url}
+    assert set(urls) - set(doctor.linked(graph(specs, tmp_path))) == {url}
 
 
 def test_counts_of_a_conversion_are_compared_with_the_spec(specs: Path, tmp_path: Path, mirror: Path) -> None:
@@ -142,11 +134,11 @@ def test_where_nothing_is_expected_no_counts_are_as_expected(
     assert found.counted is counted and found.counts == said and found.sound
 
 
-def models_of(specs: Path, tmp_path: Path, links: Links | None = ALIVE, **config: object) -> str:
+def models_of(specs: Path, tmp_path: Path, links: doctor.Links | None = ALIVE, **config: object) -> str:
     """Return what the doctor prints about the models of a study."""
     with StringIO() as text:
-        found = examine_models(graph(specs, tmp_path, **config), links, GPUS, "pubmill mirror x")
-        print_models(Console(file=text, width=200), found)
+        found = doctor.examine_models(graph(specs, tmp_path, **config), links, GPUS, "pubmill mirror x")
+        doctor.print_models(Console(file=text, width=200), found)
         return " ".join(text.getvalue().split())
 
 
@@ -189,12 +181,12 @@ HUB = "the hub's dmis-lab/biobert-v1.1 at 551ca18efd7f"
 
 def test_weights_that_cannot_be_had_say_what_to_do(specs: Path, tmp_path: Path) -> None:
     study: dict[str, Any] = {"tables": ["gu2020/table06"], "models": ["biobert-base"]}
-    for links in (None, Links(False, {})):
+    for links in (None, doctor.Links(False, {})):
         said = models_of(specs, tmp_path, links, **study)
         assert f"biobert-base NOT HERE {HUB}" in said
         assert "biobert-base: to do: fetch on a machine with a network: pubmill mirror x" in said
-    [url] = [one for one in linked(graph(specs, tmp_path, **study)) if "/biobert-v1.1/" in one]
-    said = models_of(specs, tmp_path, Links(True, {url: "404 Not Found"}), **study)
+    [url] = [one for one in doctor.linked(graph(specs, tmp_path, **study)) if "/biobert-v1.1/" in one]
+    said = models_of(specs, tmp_path, doctor.Links(True, {url: "404 Not Found"}), **study)
     assert f"biobert-base NOT AVAILABLE {HUB}" in said and f"{url}: 404 Not Found. Put its files" in said
 
 
@@ -241,9 +233,9 @@ def test_dead_links_are_found_without_fetching(monkeypatch: pytest.MonkeyPatch) 
         dead = {f"{server.url}/gone": "404 Not Found", f"{server.url}/bad": "400 Bad Request"}
         dead |= dict.fromkeys(silent, "127.0.0.1:9 does not answer")
         urls = [f"{server.url}/{name}" for name in ("f", "moved", "no-head", "gone", "bad")]
-        assert check_links([*urls, *silent]) == Links(True, dead)
+        assert doctor.check_links([*urls, *silent]) == doctor.Links(True, dead)
     assert "GET /no-head bytes=0-0" in asked and not any(one.startswith("GET /f") for one in asked)
-    assert check_links(silent) == Links(False, {}) and check_links([]) == ALIVE
+    assert doctor.check_links(silent) == doctor.Links(False, {}) and doctor.check_links([]) == ALIVE
 
 
 def test_the_configuration_is_merged_as_snakemake_does(root: Path, tmp_path: Path) -> None:

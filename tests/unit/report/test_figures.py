@@ -8,18 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pubmill.messages.stage_groups import GROUPS
-from pubmill.report.figures import (
-    MAX_POINTS,
-    Axis,
-    curve,
-    drawn_sources,
-    fragmentation,
-    learning,
-    pipeline_figure,
-    strips,
-    thinned,
-    times,
-)
+from pubmill.report import figures
 from pubmill.tables.cells import Table
 from tests.unit import toy_tables as made_up
 
@@ -34,13 +23,13 @@ from tests.unit import toy_tables as made_up
 def test_ticks_are_at_multiples_of_one_two_or_five(
     low: float, high: float, about: int, values: list[float]
 ) -> None:
-    axis = Axis(low, high, 0, 100)
+    axis = figures.Axis(low, high, 0, 100)
     assert axis.ticks(about) == [(axis.at(value), value) for value in values]
-    assert [Axis(0, 4, 200, 0).at(value) for value in (0, 1, 4)] == [200, 150, 0], "down the page"
+    assert [figures.Axis(0, 4, 200, 0).at(value) for value in (0, 1, 4)] == [200, 150, 0], "down the page"
 
 
 def test_a_strip_has_a_lane_for_each_model_within_the_figure(table: Table) -> None:
-    [strip] = strips(table)
+    [strip] = figures.strips(table)
     assert (strip.axis.start, strip.axis.end, strip.height) == (14, 326, 8 + 2 * 40 + 26)
     assert (strip.axis.low, strip.axis.high) == pytest.approx((80 - 0.72, 92 + 0.72))
     assert [lane.y for lane in strip.lanes] == [34, 74]
@@ -57,13 +46,13 @@ def test_a_strip_has_a_lane_for_each_model_within_the_figure(table: Table) -> No
 def test_scores_that_hardly_differ_have_an_axis_of_half_a_point(tmp_path: Path) -> None:
     failed = made_up.record("ours", "bc2gm", 1, 0, metrics=None, counts=None, failed="nan")
     made_up.write(tmp_path, *(made_up.record("bert", "bc2gm", seed, 0.8) for seed in (1, 2)), failed)
-    [strip] = strips(made_up.table(tmp_path, published=made_up.HEADER))
+    [strip] = figures.strips(made_up.table(tmp_path, published=made_up.HEADER))
     assert (strip.axis.low, strip.axis.high) == pytest.approx((79.75, 80.25))
     assert strip.lanes[1].note.endswith("of 2 seeds without a score") and strip.lanes[0].note == ""
 
 
 def test_a_curve_begins_at_no_tokens_and_marks_all_checkpoints_but_the_last() -> None:
-    made = curve("base", [(100, 8.0), (200, 6.0), (400, 4.0)], [(200, 2000), (400, 4000)])
+    made = figures.curve("base", [(100, 8.0), (200, 6.0), (400, 4.0)], [(200, 2000), (400, 4000)])
     assert made is not None
     assert (made.x.low, made.x.high, made.x.start, made.x.end) == (0, 400, 38, 328)
     assert (made.y.low, made.y.high, made.y.start, made.y.end) == (4 - 0.24, 8 + 0.24, 182, 12)
@@ -75,15 +64,15 @@ def test_a_curve_begins_at_no_tokens_and_marks_all_checkpoints_but_the_last() ->
         "Training loss of base: 8.00 at the first logged step, 4.00 at the last, after 400 tokens; "
         "lowest 4.00."
     )
-    flat = curve("base", [(100, 4.0), (200, 4.0)], [])
+    flat = figures.curve("base", [(100, 4.0), (200, 4.0)], [])
     assert flat and (flat.y.low, flat.y.high) == (3.95, 4.05)
-    assert curve("base", [(1, 2.0)], []) is None
+    assert figures.curve("base", [(1, 2.0)], []) is None
 
 
 @example(1.0, 400401.0, 2)
 @given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6), st.integers(2, 8))
 def test_ticks_lie_on_the_axis_at_round_steps(low: float, length: float, about: int) -> None:
-    axis = Axis(low, low + length, 0, 300)
+    axis = figures.Axis(low, low + length, 0, 300)
     ticks = axis.ticks(about)
     assert 1 <= len(ticks) <= about + 1
     assert all(-1 <= position <= 301 for position, _ in ticks)
@@ -92,21 +81,21 @@ def test_ticks_lie_on_the_axis_at_round_steps(low: float, length: float, about: 
 @given(st.integers(2, 5000))
 def test_thinning_is_even_and_keeps_both_ends(n: int) -> None:
     points = [(i, float(i)) for i in range(n)]
-    kept = thinned(points)
-    assert len(kept) == min(n, MAX_POINTS) and kept[0] == points[0] and kept[-1] == points[-1]
+    kept = figures.thinned(points)
+    assert len(kept) == min(n, figures.MAX_POINTS) and kept[0] == points[0] and kept[-1] == points[-1]
     gaps = {after[0] - before[0] for before, after in pairwise(kept)}
     assert max(gaps) - min(gaps) <= 1 <= min(gaps)
 
 
 def test_charts_have_margins_and_dots_where_their_values_are(table: Table) -> None:
-    [chart] = fragmentation(table, {"bert": {"bc2gm": 2.5}, "ours": {"bc2gm": 1.5}})
+    [chart] = figures.fragmentation(table, {"bert": {"bc2gm": 2.5}, "ours": {"bc2gm": 1.5}})
     assert (chart.x.low, chart.x.high, chart.y.low, chart.y.high) == pytest.approx((1.44, 2.56, 80.4, 91.6))
     assert chart.numbered and chart.description == "BERT: 2.50 pieces, 81.00. Ours: 1.50 pieces, 91.00."
-    [chart] = learning(table, {"ours": ("r", 100), "bert": ("r", 200)})
+    [chart] = figures.learning(table, {"ours": ("r", 100), "bert": ("r", 200)})
     assert (chart.x.low, chart.x.high) == (94, 206) and chart.label == "BC2GM"
     assert chart.description == "r: step 100: 91.00, step 200: 81.00."
-    assert fragmentation(table, {"bert": {"bc2gm": 2.5}, "ours": {"bc2gm": 2.5}}) == []
-    [chart] = fragmentation(table, {"bert": {"bc2gm": 1.5}, "ours": {"bc2gm": 1.6}})
+    assert figures.fragmentation(table, {"bert": {"bc2gm": 2.5}, "ours": {"bc2gm": 2.5}}) == []
+    [chart] = figures.fragmentation(table, {"bert": {"bc2gm": 1.5}, "ours": {"bc2gm": 1.6}})
     assert (chart.x.low, chart.x.high) == pytest.approx((1.45, 1.65))
 
 
@@ -114,23 +103,23 @@ def test_times_are_of_each_models_runs(tmp_path: Path) -> None:
     """Of a dataset in two rows once, and of no pipeline."""
     made_up.write_all(tmp_path)
     made_up.write(tmp_path, made_up.record("ours", "bc2gm", 2, 0.92, seconds=40.0))
-    assert times(made_up.table(tmp_path)) == [("BERT", [10.0, 10.0]), ("Ours", [10.0, 40.0])]
+    assert figures.times(made_up.table(tmp_path)) == [("BERT", [10.0, 10.0]), ("Ours", [10.0, 40.0])]
     keys = ("one", "two")
     rows = [made_up.row("bc2gm", "BC2GM", "ner", "entity_f1", key=key) for key in keys]
     records = {name: dict.fromkeys(keys, made_up.paths(name, "bc2gm")) for name in ("bert", "ours")}
     margins = {key: {"points": 1, "why": "made up"} for key in keys}
     rule = {"alpha": 0.05, "power": 0.8, "margins": margins, "runs": dict.fromkeys(margins, 5)}
     made = made_up.recipe(rows=rows, records=records, composites=[], missing={}, equivalence=rule)
-    assert [len(runs) for _, runs in times(made_up.table(tmp_path, made, made_up.HEADER))] == [2, 2]
-    assert [label for label, _ in times(made_up.table_with_pipelines(tmp_path))] == ["Bert", "Ours"]
+    assert [len(runs) for _, runs in figures.times(made_up.table(tmp_path, made, made_up.HEADER))] == [2, 2]
+    assert [label for label, _ in figures.times(made_up.table_with_pipelines(tmp_path))] == ["Bert", "Ours"]
 
 
 ALL = dict.fromkeys(GROUPS, "1 thing")
 
 
 def test_a_stage_that_is_not_shown_is_passed_through() -> None:
-    assert drawn_sources("models", ["download", "models"]) == ["download"]
-    figure = pipeline_figure(
+    assert figures.drawn_sources("models", ["download", "models"]) == ["download"]
+    figure = figures.pipeline_figure(
         ALL | dict.fromkeys(("parse", "select", "vocabulary", "pack", "pretrain", "trials"), ""), {}
     )
     stages = [box.stage for box in figure.boxes]
@@ -141,7 +130,7 @@ def test_a_stage_that_is_not_shown_is_passed_through() -> None:
 
 def test_arrows_go_from_box_to_box() -> None:
     """Boxes are 100 wide and 34 high, 50 below and 118 beside each other, within a margin of 2."""
-    figure = pipeline_figure(
+    figure = figures.pipeline_figure(
         dict.fromkeys(("download", "models", "convert", "fine-tune"), "1 thing"), {"models": ("take_model",)}
     )
     assert {box.stage: (box.x, box.y) for box in figure.boxes} == {
@@ -151,18 +140,20 @@ def test_arrows_go_from_box_to_box() -> None:
     assert figure.height == 138
     assert figure.arrows == ("M52 36V52", "M102 19H170V52", "M52 86V102", "M170 86V119H102")
     assert figure.description.startswith("download: 1 thing. models: 1 thing, reads download. convert: ")
-    every = pipeline_figure(ALL, {})
+    every = figures.pipeline_figure(ALL, {})
     assert [box.stage for box in every.boxes] == list(GROUPS)
     assert len({(box.x, box.y) for box in every.boxes}) == len(GROUPS)
     assert len(every.arrows) == sum(map(len, GROUPS.values()))
 
 
 def test_checkpoints_of_one_recipe_are_joined_in_their_order(table: Table) -> None:
-    [chart] = learning(table, {"ours": ("r", 100), "bert": ("r", 2000)})
+    [chart] = figures.learning(table, {"ours": ("r", 100), "bert": ("r", 2000)})
     [line] = chart.series
     (left, high, first), (right, low, last) = line.dots
     assert line.label == "" and (first, last) == ("step 100: 91.00", "step 2,000: 81.00")
     assert line.path == f"M{left:g} {high:g} L{right:g} {low:g}"
     assert left < right and high < low  # y runs down the page
-    assert learning(table, {"ours": ("one", 100), "bert": ("other", 2000)}) == []
-    assert learning(table, {"ours": ("r", 100), "bert": ("r", 100)}) == [] == learning(table, {})
+    assert figures.learning(table, {"ours": ("one", 100), "bert": ("other", 2000)}) == []
+    assert (
+        figures.learning(table, {"ours": ("r", 100), "bert": ("r", 100)}) == [] == figures.learning(table, {})
+    )
