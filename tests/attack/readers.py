@@ -96,7 +96,7 @@ UNSEEN = {"another encoding", "a key repeated", *GZIP_DAMAGES}
 
 def hostile(reader: Reader, dice: Dice) -> tuple[str, bytes]:
     """Return a kind of damage, and the reader's file with it."""
-    sound = reader.sound()
+    sound = reader.content()
     if isinstance(sound, bytes):
         return "damage", damage(sound, dice).content
     packs = reader.name.endswith(".gz")
@@ -111,7 +111,7 @@ def hostile(reader: Reader, dice: Dice) -> tuple[str, bytes]:
 
 def sound_content(reader: Reader) -> bytes:
     """Return the bytes of the reader's undamaged file."""
-    sound = reader.sound()
+    sound = reader.content()
     content = sound.encode() if isinstance(sound, str) else sound
     return gzip.compress(content, mtime=0) if reader.name.endswith(".gz") else content
 

@@ -10,7 +10,7 @@ from pubmill.convert.hoc import HALLMARKS
 from pubmill.errors import PubmillError
 from pubmill.predictions.scores import score_submission
 from tests.attack import attack, template
-from tests.attack.sound_files import reader
+from tests.attack.sound_files import Reader
 from tests.unit.predictions import toy_datasets as toy
 from tests.world.dice import Dice
 
@@ -65,7 +65,7 @@ def _content(form: str) -> str:
     return _contents()[form][1]
 
 
-READERS = [reader(name, partial(_content, form), partial(_lines, form)) for name, form in FORMS.items()]
+READERS = [Reader(name, partial(_content, form), partial(_lines, form)) for name, form in FORMS.items()]
 
 
 def _cut(dice: Dice, text: str) -> str:
