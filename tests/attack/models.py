@@ -5,7 +5,6 @@ import io
 import json
 import pickle
 import shutil
-import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -46,7 +45,7 @@ class _Evil:
 def _sound() -> Path:
     from tests.unit.finetuning.encoder_families import save_encoder  # here, as it loads torch
 
-    return save_encoder(Path(tempfile.mkdtemp(prefix="attack-models-sound-")) / "bert", "bert")
+    return save_encoder(template() / "bert", "bert")
 
 
 def _settings(folder: Path, dice: Dice) -> None:
