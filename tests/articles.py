@@ -97,10 +97,7 @@ def words_below(root: Any, path: str, unwanted: list[str], titled: tuple[str, ..
     """Count the words below a path: as `characters_below`, with a space at both ends of every block."""
     found: Counter[str] = Counter()
     for place in _places(root, path):
-        place.tail = None
-        for title in list(place.iter("title")):
-            if title.getparent() is place or title.getparent().tag in titled:
-                title.tag = "taken-title"
+        _mark_titles(place, titled)
         for element in place.iterdescendants():
             if element.tag in PARTING or not (element.tag in INLINE or element.tag.startswith("{")):
                 edge = "\ue000" if element.tag in PHRASES else " "
@@ -123,6 +120,13 @@ def _places(root: Any, path: str) -> list[Any]:
     return [copy.deepcopy(place) for place in written.xpath(path)]
 
 
+def _mark_titles(place: Any, titled: tuple[str, ...]) -> None:
+    place.tail = None
+    for title in list(place.iter("title")):
+        if title.getparent() is place or title.getparent().tag in titled:
+            title.tag = "taken-title"
+
+
 def _mark_style(element: Any) -> None:
     """Mark where a tag begins and ends, and whether it is a species' name or a part of one."""
     kinds = element.get("content-type", "") + " " + element.getparent().get("content-type", "")
@@ -140,10 +144,7 @@ def characters_below(root: Any, path: str, unwanted: list[str], titled: tuple[st
     """Count the characters below a path: all text except that in unwanted elements and titles."""
     places = _places(root, path)
     for place in places:
-        place.tail = None
-        for title in list(place.iter("title")):
-            if title.getparent() is place or title.getparent().tag in titled:
-                title.tag = "taken-title"
+        _mark_titles(place, titled)
         etree.strip_elements(place, "taken-title", *unwanted, with_tail=False)
     return Counter(bare("".join("".join(place.itertext()) for place in places)))
 

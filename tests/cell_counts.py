@@ -10,6 +10,7 @@ from pubmill.recipes.tables import Composite, Row, TableRecipe
 from pubmill.tables.published_values import published_lines, published_of_cells
 from pubmill.tables.verdicts import incomparable
 from tests import full_tables
+from tests.markdown_tables import table
 
 EMPTY = "empty"
 LEFT_OUT = "not shown"
@@ -78,25 +79,24 @@ def reason(recipe: TableRecipe, column: str, row: str) -> str:
 def as_markdown() -> str:
     """Return the counts by paper as Markdown."""
     tables = sorted(full_tables.specs().tables)
-    lines = [f"| paper | {' | '.join(KINDS)} | printed |", "|---|" + "---|" * (len(KINDS) + 1)]
-    reasons: dict[tuple[str, str], int] = {}
+    rows: list[tuple[object, ...]] = []
+    reasons: list[tuple[object, ...]] = []
     together: Counter[str] = Counter()
     for paper, some in groupby(tables, key=lambda name: name.partition("/")[0]):
         found: Counter[str] = Counter()
-        for table in some:
-            kinds, why = counts(table)
+        for name in some:
+            kinds, why = counts(name)
             found += kinds
-            reasons |= {(table, text): number for text, number in why.items()}
-        lines.append(line(paper, found))
+            reasons += [(name, number, text) for text, number in why.items()]
+        rows.append(line(paper, found))
         together += found
-    lines += [line("all", together), "", "| table | empty | why |", "|---|---|---|"]
-    lines += [f"| {table} | {number} | {why} |" for (table, why), number in reasons.items()]
-    return INTRODUCTION.lstrip("\n") + "\n".join(lines) + "\n"
+    by_paper = table(f"paper|{'|'.join(KINDS)}|printed", [*rows, line("all", together)])
+    return f"{INTRODUCTION.lstrip(chr(10))}{by_paper}\n{table('table|empty|why', reasons)}"
 
 
-def line(paper: str, found: Counter[str]) -> str:
+def line(paper: str, found: Counter[str]) -> tuple[object, ...]:
     """Return a row of the table of counts."""
-    return f"| {paper} | {' | '.join(str(found[kind]) for kind in KINDS)} | {found.total()} |"
+    return (paper, *(found[kind] for kind in KINDS), found.total())
 
 
 if __name__ == "__main__":

@@ -6,8 +6,9 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from tests import servers
 
 Fault = int | str
 """A status, or what is wrong: `garbage` for an answer that is no JSON, `cut` for one that breaks off."""
@@ -39,18 +40,17 @@ class ChatStub:
             return self.faults.pop(0) if self.faults else None
 
 
-def _body(text: str, request: dict[str, Any]) -> bytes:
+def _body(stub: ChatStub, request: dict[str, Any]) -> bytes:
+    text = stub.answer(request["messages"][-1]["content"])
     words = text.split()
     message = {"role": "assistant", "content": " ".join(words) if "\n" not in text else text}
     choice = {"index": 0, "message": message, "finish_reason": "stop" if words else "length"}
     if request.get("logprobs"):
         choice["logprobs"] = {"content": [{"token": word, "logprob": math.log(0.5)} for word in words]}
     body = {
-        "model": request["model"],
-        "system_fingerprint": "stub-1",
-        "choices": [choice],
+        "model": request["model"], "system_fingerprint": "stub-1", "choices": [choice],
         "usage": {"prompt_tokens": 10, "completion_tokens": len(words)},
-    }
+    }  # fmt: skip
     return json.dumps(body).encode()
 
 
@@ -58,40 +58,16 @@ def _body(text: str, request: dict[str, Any]) -> bytes:
 def serving(stub: ChatStub) -> Iterator[ChatStub]:
     """Run the server at a free port while the context lasts."""
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+    def answer(talk: servers.Talk) -> None:
+        request = json.loads(talk.sent())
+        fault = stub.take(request, talk.headers["Authorization"])
+        body = {"garbage": b"<html>busy</html>"}.get(str(fault)) or _body(stub, request)
+        body = b"{}" if isinstance(fault, int) else body
+        talk.head(f"{fault if isinstance(fault, int) else 200} Said", ("Content-Length", len(body)))
+        with stub.lock:
+            stub.under_way -= 1
+        talk.raw(body[: len(body) // 2] if fault == "cut" else body)
 
-        def log_message(self, *arguments: Any) -> None:
-            pass
-
-        def do_POST(self) -> None:
-            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            fault = stub.take(request, self.headers["Authorization"])
-            try:
-                self._respond(fault, request)
-            finally:
-                with stub.lock:
-                    stub.under_way -= 1
-
-        def _respond(self, fault: Fault | None, request: dict[str, Any]) -> None:
-            body = _body(stub.answer(request["messages"][-1]["content"]), request)
-            if isinstance(fault, int):
-                body = b"{}"
-            elif fault == "garbage":
-                body = b"<html>busy</html>"
-            self.send_response(fault if isinstance(fault, int) else 200)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body[: len(body) // 2] if fault == "cut" else body)
-            self.close_connection = fault == "cut"
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    stub.url = f"http://127.0.0.1:{server.server_port}/v1"
-    try:
+    with servers.serving(answer) as asked:
+        stub.url = f"{asked.url}/v1"
         yield stub
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

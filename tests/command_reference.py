@@ -9,6 +9,7 @@ from typing import Any
 import typer
 
 from pubmill.cli.app import APP, VERBS
+from tests.markdown_tables import table
 
 
 def verbs(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -36,9 +37,8 @@ def section(path: tuple[str, ...], command: Any) -> str:
     """Return heading, description, usage and parameters of a verb."""
     usage = " ".join(("pubmill", *path, *command.collect_usage_pieces(typer.Context(command))))
     lines = [f"### {' '.join(path)}", f"`{usage}`", (command.help or "").strip()]
-    rows = [f"| {in_cell(f'`{form}`')} | {in_cell(said)} |" for form, said in parameters(command)]
-    if rows:
-        lines.append("\n".join(["| argument or option | meaning |", "|---|---|", *rows]))
+    if rows := [(in_cell(f"`{form}`"), in_cell(said)) for form, said in parameters(command)]:
+        lines.append(table("argument or option|meaning", rows).rstrip())
     return "\n\n".join(lines)
 
 

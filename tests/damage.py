@@ -12,10 +12,10 @@ import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from tests.world.archives import tar_of, zip_of
 from tests.world.dice import Dice
 
 TextDamage = Callable[[bytes, Dice], bytes]
-Members = list[tuple[str, bytes]]
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Damaged:
 
     how: str
     content: bytes
-    in_line: bool
+    in_line: bool = False
 
 
 def damage(content: bytes, dice: Dice) -> Damaged:
@@ -47,44 +47,15 @@ def _text(content: bytes, dice: Dice) -> Damaged:
     return Damaged(kind, TEXT[kind](content, dice), kind in IN_LINE)
 
 
-def _at(content: bytes, dice: Dice) -> int:
-    return dice.below(len(content)) if content else 0
-
-
-def _cut(content: bytes, dice: Dice) -> bytes:
-    return content[: _at(content, dice)]
-
-
-def _hole(content: bytes, dice: Dice) -> bytes:
-    place = _at(content, dice)
-    return content[:place] + content[place + dice.between(1, 200) :]
-
-
-def _byte(content: bytes, dice: Dice) -> bytes:
-    place = _at(content, dice)
-    return content[:place] + bytes([dice.between(32, 126)]) + content[place + 1 :]
-
-
-def _not_utf8(content: bytes, dice: Dice) -> bytes:
-    place = _at(content, dice)
-    return content[:place] + b"\xff" + content[place + 1 :]
+def _put(content: bytes, dice: Dice, size: Callable[[Dice], int], new: Callable[[Dice], bytes]) -> bytes:
+    """Replace some bytes anywhere."""
+    place = dice.below(len(content)) if content else 0
+    return content[:place] + new(dice) + content[place + size(dice) :]
 
 
 def _line(content: bytes, dice: Dice, change: Callable[[list[bytes], int], list[bytes]]) -> bytes:
     lines = content.split(b"\n")
     return b"\n".join(change(lines, dice.below(len(lines))))
-
-
-def _line_gone(content: bytes, dice: Dice) -> bytes:
-    return _line(content, dice, lambda lines, at: lines[:at] + lines[at + 1 :])
-
-
-def _line_twice(content: bytes, dice: Dice) -> bytes:
-    return _line(content, dice, lambda lines, at: lines[: at + 1] + lines[at:])
-
-
-def _lines_swapped(content: bytes, dice: Dice) -> bytes:
-    return _line(content, dice, lambda lines, at: [*lines[:at], *lines[at : at + 2][::-1], *lines[at + 2 :]])
 
 
 def _columns_swapped(content: bytes, dice: Dice) -> bytes:
@@ -97,11 +68,6 @@ def _columns_swapped(content: bytes, dice: Dice) -> bytes:
     return _line(content, dice, change)
 
 
-def _tab_inserted(content: bytes, dice: Dice) -> bytes:
-    place = _at(content, dice)
-    return content[:place] + b"\t" + content[place:]
-
-
 def _one_of(content: bytes, dice: Dice, pattern: bytes, change: Callable[[bytes], bytes]) -> bytes:
     """Change one match of the pattern."""
     found = [match.span() for match in re.finditer(pattern, content)]
@@ -109,11 +75,6 @@ def _one_of(content: bytes, dice: Dice, pattern: bytes, change: Callable[[bytes]
         return content
     start, end = dice.pick(found)
     return content[:start] + change(content[start:end]) + content[end:]
-
-
-def _mark_gone(content: bytes, dice: Dice) -> bytes:
-    """Remove a character that structures the file: a tab, quotation mark, bracket, colon, bar ..."""
-    return _one_of(content, dice, rb'[\t<>"{}\[\]:,|=]', lambda mark: b"")
 
 
 def _digit_changed(content: bytes, dice: Dice) -> bytes:
@@ -133,20 +94,32 @@ def _field_number_changed(content: bytes, dice: Dice) -> bytes:
     return _one_of(content, dice, rb"(?<=[\t\":, |-])\d{1,6}(?=[\t\":,; |-])", change)
 
 
-def _word_changed(content: bytes, dice: Dice) -> bytes:
-    """Change a keyword, label or id: a word in capitals, in quotation marks, or after a tab."""
-    return _one_of(
-        content, dice, rb"(?<=[\t\"|])[A-Za-z][\w:-]*|\b[A-Z]{2,}\b", lambda word: word[:-1] + b"q"
-    )
-
-
+_MARK = rb'[\t<>"{}\[\]:,|=]'
+"""A character that structures the file: a tab, quotation mark, bracket, colon, bar ..."""
+_WORD = rb"(?<=[\t\"|])[A-Za-z][\w:-]*|\b[A-Z]{2,}\b"
+"""A keyword, label or id: a word in capitals, in quotation marks, or after a tab."""
 TEXT: dict[str, TextDamage] = {
-    "cut": _cut, "a hole": _hole, "a byte changed": _byte, "a byte that is no UTF-8": _not_utf8,
-    "a line gone": _line_gone, "a line twice": _line_twice, "lines swapped": _lines_swapped,
-    "columns swapped": _columns_swapped, "a tab inserted": _tab_inserted, "a mark gone": _mark_gone,
-    "a digit changed": _digit_changed, "a number changed": _field_number_changed,
-    "a word changed": _word_changed, "empty": lambda content, dice: b"",
-}  # fmt: skip
+    "cut": lambda content, dice: content[: dice.below(len(content)) if content else 0],
+    "a hole": lambda content, dice: _put(content, dice, lambda dice: dice.between(1, 200), lambda dice: b""),
+    "a byte changed": lambda content, dice: _put(
+        content, dice, lambda dice: 1, lambda dice: bytes([dice.between(32, 126)])
+    ),
+    "a byte that is no UTF-8": lambda content, dice: _put(
+        content, dice, lambda dice: 1, lambda dice: b"\xff"
+    ),
+    "a line gone": lambda content, dice: _line(content, dice, lambda of, at: of[:at] + of[at + 1 :]),
+    "a line twice": lambda content, dice: _line(content, dice, lambda of, at: of[: at + 1] + of[at:]),
+    "lines swapped": lambda content, dice: _line(
+        content, dice, lambda of, at: [*of[:at], *of[at : at + 2][::-1], *of[at + 2 :]]
+    ),
+    "columns swapped": _columns_swapped,
+    "a tab inserted": lambda content, dice: _put(content, dice, lambda dice: 0, lambda dice: b"\t"),
+    "a mark gone": lambda content, dice: _one_of(content, dice, _MARK, lambda mark: b""),
+    "a digit changed": _digit_changed,
+    "a number changed": _field_number_changed,
+    "a word changed": lambda content, dice: _one_of(content, dice, _WORD, lambda word: word[:-1] + b"q"),
+    "empty": lambda content, dice: b"",
+}
 IN_LINE = (
     "a byte changed", "a byte that is no UTF-8", "columns swapped", "a tab inserted", "a mark gone",
     "a digit changed", "a number changed", "a word changed",
@@ -167,7 +140,7 @@ def _is_archive(content: bytes) -> bool:
 def _archive(content: bytes, dice: Dice) -> Damaged:
     if not dice.chance(_SHARE_WITHIN):
         kind = dice.pick(["cut", "a hole", "a byte changed", "empty"])
-        return Damaged(f"the archive: {kind}", TEXT[kind](content, dice), in_line=False)
+        return Damaged(f"the archive: {kind}", TEXT[kind](content, dice))
     if content.startswith(_GZIP):
         inner = gzip.decompress(content)
         within = _within(inner, dice) if _is_archive(inner) else _text(inner, dice)
@@ -177,47 +150,26 @@ def _archive(content: bytes, dice: Dice) -> Damaged:
 
 def _within(content: bytes, dice: Dice) -> Damaged:
     """Damage, remove or duplicate a member, and pack the archive again."""
-    zipped = content.startswith(_ZIP)
-    members = _zip_members(content) if zipped else _tar_members(content)
+    is_zip = content.startswith(_ZIP)
+    members = _members(content, is_zip)
     at = dice.below(len(members))
     name, inner = members[at]
+    made = Damaged("twice", b"")
     if dice.chance(0.7) and inner:
         made = damage(inner, dice)
         members[at] = (name, made.content)
     elif dice.chance(0.7):
-        made = Damaged("gone", b"", in_line=False)
+        made = Damaged("gone", b"")
         del members[at]
     else:
-        made = Damaged("twice", b"", in_line=False)
         members.append((name, inner))
-    packed = _zip(members) if zipped else _tar(members)
-    return replace(made, how=f"{name}: {made.how}", content=packed)
+    return replace(made, how=f"{name}: {made.how}", content=(zip_of if is_zip else tar_of)(members))
 
 
-def _tar_members(content: bytes) -> Members:
+def _members(content: bytes, is_zip: bool) -> list[tuple[str, bytes]]:
+    if is_zip:
+        with zipfile.ZipFile(io.BytesIO(content)) as packed:
+            return [(name, packed.read(name)) for name in packed.namelist() if not name.endswith("/")]
     with tarfile.open(fileobj=io.BytesIO(content)) as tar:
         opened = [(member.name, tar.extractfile(member)) for member in tar if member.isfile()]
         return [(name, file.read()) for name, file in opened if file is not None]
-
-
-def _zip_members(content: bytes) -> Members:
-    with zipfile.ZipFile(io.BytesIO(content)) as zipped:
-        return [(name, zipped.read(name)) for name in zipped.namelist() if not name.endswith("/")]
-
-
-def _tar(members: Members) -> bytes:
-    target = io.BytesIO()
-    with tarfile.open(fileobj=target, mode="w") as tar:
-        for name, content in members:
-            member = tarfile.TarInfo(name)
-            member.size = len(content)
-            tar.addfile(member, io.BytesIO(content))
-    return target.getvalue()
-
-
-def _zip(members: Members) -> bytes:
-    target = io.BytesIO()
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as zipped:
-        for name, content in members:
-            zipped.writestr(zipfile.ZipInfo(name), content)
-    return target.getvalue()

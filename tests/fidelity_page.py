@@ -16,6 +16,7 @@ from pubmill.specs.cell_sources import AffectedCells, CellName
 from pubmill.specs.fidelity import ALL_PAPERS, FidelityRow, rows
 from pubmill.tables.published_values import published_of_cells
 from tests import cell_counts, full_tables
+from tests.markdown_tables import table
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = "fidelity.md"
@@ -52,10 +53,7 @@ others, see that spec's page. Statements on pretraining touch no cells where rel
 scale (`demo`, `small`) changes values, and its results are not compared with the papers.
 
 """
-HEADING = (
-    "| what | here | the paper | section | the program | standing | why | cells | effect |\n"
-    "|---|---|---|---|---|---|---|---:|---|\n"
-)
+COLUMNS = "what|here|the paper|section|the program|standing|why|cells:|effect"
 Sections = dict[str, list[WeighedStatement]]
 
 
@@ -88,15 +86,15 @@ def printed_cells() -> dict[CellName, frozenset[CellName]]:
     """Return the printed scores that runs of ours stand behind -> the cells with these runs: its own, or
     those of the datasets of a mean."""
     found = {}
-    for table in full_tables.specs().tables:
-        recipe = full_tables.recipe(table)
+    for name in full_tables.specs().tables:
+        recipe = full_tables.recipe(name)
         means = {
             one.name: [row for group in one.groups.values() for row in group] for one in recipe.composites
         }
-        for column, row in published_of_cells(recipe.columns, recipe.all_rows, full_tables.published(table)):
-            parts = {(table, column, part) for part in means.get(row, [row])}
+        for column, row in published_of_cells(recipe.columns, recipe.all_rows, full_tables.published(name)):
+            parts = {(name, column, part) for part in means.get(row, [row])}
             if parts <= affected_cells().cells.keys():
-                found[table, column, row] = frozenset(parts)
+                found[name, column, row] = frozenset(parts)
     return found
 
 
@@ -119,9 +117,8 @@ def _first_page(found: list[WeighedStatement], touched: dict[FidelityRow, list[C
 
 
 def _most_important(standing: str, found: Sequence[WeighedStatement]) -> str:
-    lines = [f"| {standing} | why | cells | effect |", "|---|---|---:|---|"]
-    lines += [f"| {_link(one.row)} | {_cell(one.why)} | {one.cells} | {_cell(one.effect)} |" for one in found]
-    return "\n".join(lines) + "\n\n"
+    rows = [(_link(one.row), _cell(one.why), one.cells, _cell(one.effect)) for one in found]
+    return table(f"{standing}|why|cells:|effect", rows) + "\n"
 
 
 def _page_of(paper: str) -> str:
@@ -138,12 +135,12 @@ def _link(row: FidelityRow) -> str:
 
 
 def _counts(found: list[WeighedStatement]) -> str:
-    lines = [f"| statements | {' | '.join(STANDINGS)} | together |", "|---|" + "---:|" * (len(STANDINGS) + 1)]
+    rows = []
     for paper, some in [*_by(found, "paper"), ("all", found)]:
         counts = Counter(one.row.statement.standing for one in some)
         name = f"[{paper}]({_page_of(paper)})" if paper != "all" else paper
-        lines.append(f"| {name} | {' | '.join(str(counts[one]) for one in STANDINGS)} | {len(some)} |")
-    return "\n".join(lines) + "\n"
+        rows.append((name, *(counts[one] for one in STANDINGS), len(some)))
+    return table(f"statements|{':|'.join(STANDINGS)}:|together:", rows)
 
 
 def _index(touched: dict[FidelityRow, list[CellName]]) -> str:
@@ -152,17 +149,12 @@ def _index(touched: dict[FidelityRow, list[CellName]]) -> str:
     for row, cells in touched.items():
         for cell in cells:
             of.setdefault(cell[0], Counter())[row] += 1
-    lines = [
-        "\n## By table\n",
-        f"| table | {' | '.join(STANDINGS)} | differs in (cells) |",
-        "|---|" + "---:|" * 4 + "---|",
-    ]
-    for table, found in sorted(of.items()):
+    rows = []
+    for name, found in sorted(of.items()):
         counts = Counter(row.statement.standing for row in found)
         named = [f"{_link(row)} ({n})" for row, n in found.most_common() if row.statement.differs]
-        numbers = " | ".join(str(counts[one]) for one in STANDINGS)
-        lines.append(f"| {table} | {numbers} | {'; '.join(named)} |")
-    return "\n".join(lines) + "\n"
+        rows.append((name, *(counts[one] for one in STANDINGS), "; ".join(named)))
+    return "\n## By table\n\n" + table(f"table|{':|'.join(STANDINGS)}:|differs in (cells)", rows)
 
 
 def _paper_page(paper: str, found: list[WeighedStatement]) -> str:
@@ -176,11 +168,11 @@ def _by_section(found: list[WeighedStatement]) -> str:
     sections: Sections = {}
     for one in found:
         sections.setdefault(one.row.statement.section or "not stated", []).append(one)
-    lines = ["\n## By section\n", "| section | statements |", "|---|---|"]
+    rows = []
     for section, some in sorted(sections.items(), key=lambda one: _natural(one[0])):
         named = (f"[{_cell(one.row.about)}](#{_anchor(one.row.spec)})" + _mark(one.row) for one in some)
-        lines.append(f"| {_cell(section)} | {'; '.join(named)} |")
-    return "\n".join(lines) + "\n"
+        rows.append((_cell(section), "; ".join(named)))
+    return "\n## By section\n\n" + table("section|statements", rows)
 
 
 def _mark(row: FidelityRow) -> str:
@@ -196,11 +188,11 @@ def _natural(section: str) -> tuple[bool, list[int], str]:
 
 def _specs(found: list[WeighedStatement]) -> str:
     return "".join(
-        f"\n### {spec}\n\n{HEADING}{''.join(map(_line, some))}" for spec, some in _by(found, "spec")
+        f"\n### {spec}\n\n{table(COLUMNS, map(_cells, some))}" for spec, some in _by(found, "spec")
     )
 
 
-def _line(one: WeighedStatement) -> str:
+def _cells(one: WeighedStatement) -> list[str]:
     row, said = one.row, one.row.statement
     standing = said.standing if said.standing == "as printed" else f"**{said.standing}**"
     effect = one.effect if said.effect or said.standing in SHOWN else ""
@@ -208,7 +200,7 @@ def _line(one: WeighedStatement) -> str:
     cells = (
         row.about, row.here, said.says, said.section, said.program, standing, why, str(one.cells), effect,
     )  # fmt: skip
-    return f"| {' | '.join(_cell(cell or '') for cell in cells)} |\n"
+    return [_cell(cell or "") for cell in cells]
 
 
 def _known(specs: Specs) -> str:
@@ -217,23 +209,14 @@ def _known(specs: Specs) -> str:
     behind = [[known[part] for part in sorted(parts)] for parts in printed_cells().values()]
     models = Counter(name for cells in behind for name in {cell.model for cell in cells})
     datasets = Counter(name for cells in behind for name in {one.data.name for one in cells if one.data})
-    lines = ["\n## Models\n", "| model | note | cells |", "|---|---|---:|"]
-    lines += [
-        f"| {name} | {_cell(note)} | {models[name]} |"
-        for name, one in specs.models.items()
-        for note in one.notes
+    notes = [(name, _cell(note), models[name]) for name, one in specs.models.items() for note in one.notes]
+    disagree = [
+        (name, _cell(text), datasets[name]) for name, one in specs.datasets.items() for text in one.conflicts
     ]
-    lines += [
-        "\n## Datasets\n",
-        "| dataset | printed counts and forms that disagree | cells |",
-        "|---|---|---:|",
-    ]
-    lines += [
-        f"| {name} | {_cell(text)} | {datasets[name]} |"
-        for name, one in specs.datasets.items()
-        for text in one.conflicts
-    ]
-    return "\n".join(lines) + "\n"
+    return (
+        f"\n## Models\n\n{table('model|note|cells:', notes)}\n## Datasets\n\n"
+        f"{table('dataset|printed counts and forms that disagree|cells:', disagree)}"
+    )
 
 
 def _cell(text: str) -> str:

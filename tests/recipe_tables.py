@@ -11,25 +11,20 @@ from pubmill.specs.corpus_specs import PretrainingSpec
 from pubmill.specs.study import Study
 from pubmill.stages import checked_graph
 from pubmill.stages.gpus import read_gpus
+from tests.markdown_tables import table
 
 ROOT = Path(__file__).resolve().parents[1]
-HEADING = (
-    "| recipe | paper | initial weights | masking, pairs and more | corpus | vocabulary | steps x batch |\n"
-    "|---|---|---|---|---|---|---|\n"
-)
+COLUMNS = "recipe|paper|initial weights|masking, pairs and more|corpus|vocabulary|steps x batch"
 
 
 def descriptions(specs: Specs) -> str:
     """Return the table of what each recipe trains, and how."""
-    return HEADING + "".join(map(_line, specs.pretraining.values()))
-
-
-def _line(spec: PretrainingSpec) -> str:
-    cells = (
-        f"`{spec.name}`", spec.paper or "", _initial_weights(spec), _objective(spec.recipe.objective),
-        f"`{spec.corpus}`", f"`{spec.vocab}`", f"{spec.recipe.steps:,} x {spec.recipe.batch_size:,}",
+    rows = (
+        (f"`{one.name}`", one.paper or "", _initial_weights(one), _objective(one.recipe.objective),
+         f"`{one.corpus}`", f"`{one.vocab}`", f"{one.recipe.steps:,} x {one.recipe.batch_size:,}")
+        for one in specs.pretraining.values()
     )  # fmt: skip
-    return f"| {' | '.join(cells)} |\n"
+    return table(COLUMNS, rows)
 
 
 def _initial_weights(spec: PretrainingSpec) -> str:
@@ -42,15 +37,10 @@ def _initial_weights(spec: PretrainingSpec) -> str:
 def _objective(objective: Objective) -> str:
     """Return masking, pairs, and what differs from a masked language model of single documents."""
     last = objective.final_masking_rate
-    return ", ".join(
-        [
-            objective.masking,
-            objective.pairs,
-            *(["full"] if objective.sequences == "full" else []),
-            *(name for name in OBJECTIVES if getattr(objective, name)),
-            *([f"{objective.masking_rate:.0%} to {last:.0%}"] if last else []),
-        ]
-    )
+    named = [name for name in OBJECTIVES if getattr(objective, name)]
+    whole = ["full"] if objective.sequences == "full" else []
+    rates = [f"{objective.masking_rate:.0%} to {last:.0%}"] if last else []
+    return ", ".join([objective.masking, objective.pairs, *whole, *named, *rates])
 
 
 def costs(specs: Specs) -> str:

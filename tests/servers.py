@@ -25,13 +25,18 @@ class Talk:
 
     def __init__(self, handler: BaseHTTPRequestHandler, number: int) -> None:
         self.path, self.number = handler.path, number
-        self.range, self.if_range = handler.headers.get("Range"), handler.headers.get("If-Range")
+        self.method, self.headers = handler.command, handler.headers
+        self.range, self.if_range = self.headers.get("Range"), self.headers.get("If-Range")
         self._handler = handler
 
     @property
     def start(self) -> int:
         """First requested byte."""
         return int((self.range or "bytes=0-").removeprefix("bytes=").removesuffix("-"))
+
+    def sent(self) -> bytes:
+        """What the client sent with the request."""
+        return self._handler.rfile.read(int(self.headers["Content-Length"]))
 
     def raw(self, data: bytes) -> None:
         """Send bytes unchanged."""
@@ -88,6 +93,12 @@ def serving(answer: Callable[[Talk], None]) -> Iterator[Asked]:
             asked.requests.append((talk.path, talk.range, talk.if_range))
             answer(talk)
             self.close_connection = True
+
+        def do_HEAD(self) -> None:
+            self.do_GET()
+
+        def do_POST(self) -> None:
+            self.do_GET()
 
         def log_message(self, *args: object) -> None:
             pass

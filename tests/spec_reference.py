@@ -19,13 +19,14 @@ from pydantic_core import PydanticUndefined
 from benchmarks import speedrun_page
 from pubmill.convert.source_files import ConverterInput
 from pubmill.corpus.filters import FILTERS
-from pubmill.metrics import METRICS, SCORERS, Metric
+from pubmill.metrics import METRICS, SCORERS
 from pubmill.metrics.scorers import PUBLISHED_SCORERS
 from pubmill.recipes import FinetuningRecipe
 from pubmill.specs import load
 from pubmill.specs.loading import KINDS, ScaleSpec
 from pubmill.specs.study import Study
 from tests import command_reference, recipe_tables
+from tests.markdown_tables import table
 
 ROOT = Path(__file__).resolve().parents[1]
 WRITTEN = "<!-- Written by `make docs`; edit the docstrings instead. -->\n\n"
@@ -131,14 +132,12 @@ def default_text(value: Any) -> str:
 def section(model: Any) -> str:
     """Return the heading of a model, the first sentence of its docstring, and the table of its keys."""
     types_of, said = get_type_hints(model, include_extras=True), descriptions(model)
-    lines = [
-        f"| `{key}` | {type_text(types_of[key])} | {default_text(default)} | {said[key]} |"
+    rows = [
+        (f"`{key}`", type_text(types_of[key]), default_text(default), said[key])
         for key, default in keys(model).items()
     ]
     intro = re.split(r"(?<=\.)\s", re.sub(r"\s+", " ", inspect.cleandoc(model.__doc__ or "")), maxsplit=1)[0]
-    return f"## {model.__name__}\n\n{intro}\n\n| key | value | default | meaning |\n|---|---|---|---|\n" + (
-        "\n".join(lines)
-    )
+    return f"## {model.__name__}\n\n{intro}\n\n{table('key|value|default|meaning', rows).rstrip()}"
 
 
 def page(name: str) -> str:
@@ -153,32 +152,28 @@ def metrics() -> str:
     """Return the page of metrics, from the registry, by kind."""
     kinds = list(SCORERS)
     ordered = sorted(METRICS.values(), key=lambda one: kinds.index(one.kinds[0]))
+    rows = []
+    for one in ordered:
+        kinds_and_tasks = ", ".join(one.kinds) + (f" ({', '.join(one.tasks)})" if one.tasks else "")
+        chooses = "yes" if one.chooses else "no"
+        rows.append((f"`{one.name}`", one.version, kinds_and_tasks, chooses, one.definition, one.source))
     return (
         f"# Metrics\n\n{WRITTEN}A dataset's `metric` chooses its weights, so it needs a dev score; a table's "
-        "rows may name any.\n\n| metric | version | kinds | dev score | what it counts | from |\n"
-        "|---|---|---|---|---|---|\n" + "".join(map(_metric_line, ordered))
-    )
-
-
-def _metric_line(metric: Metric) -> str:
-    tasks = f" ({', '.join(metric.tasks)})" if metric.tasks else ""
-    chooses = "yes" if metric.chooses else "no"
-    kinds = ", ".join(metric.kinds) + tasks
-    cells = (f"`{metric.name}`", metric.version, kinds, chooses, metric.definition, metric.source)
-    return f"| {' | '.join(map(str, cells))} |\n"
+        "rows may name any.\n\n"
+    ) + table("metric|version|kinds|dev score|what it counts|from", rows)
 
 
 def scorers() -> str:
     """Return the page of the rules by which papers score, by kind."""
-    lines = [
-        f"| `{one.name}` | {kind} | {', '.join(one.tasks or ('all',))} | {one.definition} | {one.used} |\n"
+    rows = [
+        (f"`{one.name}`", kind, ", ".join(one.tasks or ("all",)), one.definition, one.used)
         for kind, scorers in PUBLISHED_SCORERS.items()
         for one in scorers
     ]
     return (
         f"# Scorers\n\n{WRITTEN}Rules by which papers and their programs score the same predictions, often "
-        "under the same name.\n\n| scorer | kind | tasks | what it is | used by |\n|---|---|---|---|---|\n"
-    ) + "".join(lines)
+        "under the same name.\n\n"
+    ) + table("scorer|kind|tasks|what it is|used by", rows)
 
 
 def recipes() -> str:
@@ -215,25 +210,22 @@ def converts(function: Any, module: str) -> bool:
 
 def filters() -> str:
     """Return the page of the corpus filters, in the order in which they are applied."""
-    said = [inspect.cleandoc(one.__doc__ or "").replace("\n", " ") for one in FILTERS]
-    lines = [f"| `{one.__name__}` | {text} |\n" for one, text in zip(FILTERS, said, strict=True)]
+    rows = [(f"`{one.__name__}`", inspect.cleandoc(one.__doc__ or "").replace("\n", " ")) for one in FILTERS]
     return (
         f"# Filters\n\n{WRITTEN}A document is rejected for the first reason that applies, in this order; the "
         "keys that set the filters are those of [SelectionRecipe](corpora.md#selectionrecipe).\n\n"
-        f"| filter | what it keeps |\n|---|---|\n{''.join(lines)}"
-    )
+    ) + table("filter|what it keeps", rows)
 
 
 def list_of_datasets() -> str:
     """Return the page of all datasets, with what their specs say of other forms and counts."""
     cell = command_reference.in_cell
-    lines = [
-        f"| `{name}` | {one.task} | {one.access} | {cell(one.licence)} | {cell('; '.join(one.conflicts))} |\n"
+    rows = [
+        (f"`{name}`", one.task, one.access, cell(one.licence), cell("; ".join(one.conflicts)))
         for name, one in load(ROOT / "specs", "full").datasets.items()
     ]
-    head = "| dataset | task | access | licence | other forms and counts |\n|---|---|---|---|---|\n"
     intro = f"# List of datasets\n\n{WRITTEN}[Datasets](../datasets.md) says how to get them.\n\n"
-    return intro + head + "".join(lines)
+    return intro + table("dataset|task|access|licence|other forms and counts", rows)
 
 
 MADE: tuple[Callable[[], str], ...] = (metrics, scorers, converters, filters, recipes, list_of_datasets)

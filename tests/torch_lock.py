@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable
+from itertools import product
 from pathlib import Path
 
 from tests.envs import ROOT, pins
@@ -114,24 +115,14 @@ def main() -> None:
     TORCH.write_text(written(TORCH_COMMENT, {pin: mac[pin] | cuda[pin]}))
     CUDA.write_text(written(CUDA_COMMENT, cuda))
     TRITON.write_text(written(TRITON_COMMENT, triton_of(cuda)))
-    write_bench()
+    machines = (MAC, *([f"{glibc}_{machine}" for glibc in GLIBC] for machine in LINUX))
+    runs = product(pinned(BENCH), PYTHONS, machines)
+    BENCH.write_text(written(BENCH_COMMENT, joined(resolved(*run, whole=False) for run in runs)))
 
 
 def triton_of(cuda: Hashes) -> Hashes:
     """Return Triton among the CUDA libraries."""
     return {pin: hashes for pin, hashes in cuda.items() if pin.startswith("triton==")}
-
-
-def write_bench() -> None:
-    """Write the hashes of the wheels for every Python and machine; versions stay."""
-    machines = (MAC, *([f"{glibc}_{machine}" for glibc in GLIBC] for machine in LINUX))
-    found = joined(
-        resolved(peer, python, platforms, whole=False)
-        for peer in pinned(BENCH)
-        for python in PYTHONS
-        for platforms in machines
-    )
-    BENCH.write_text(written(BENCH_COMMENT, found))
 
 
 def pinned(path: Path) -> Hashes:

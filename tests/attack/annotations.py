@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.attack import Attack
+from tests.attack import attack
 from tests.unit.prediction.toy_annotators import annotated, relater, tagger
 from tests.world.dice import Dice
 
@@ -85,7 +85,10 @@ def _related(relations: list[Any]) -> list[dict[str, Any]]:
     ]
 
 
+@attack("annotations-pubtator", cases=2_000)
 def kept_in_pubtator(dice: Dice, folder: Path) -> str:
+    """PubTator files that other taggers annotated, through a model of mentions or relations, twice: what the
+    model doesn't predict stays line by line; the second run gives the same bytes."""
     made, tags = make(dice, unique=False), dice.chance(0.6)
     out = _twice(tags, folder, "pubtator", as_pubtator(made))
     mentions, relations = made.staying(tags)
@@ -93,7 +96,10 @@ def kept_in_pubtator(dice: Dice, folder: Path) -> str:
     return _lost(wanted, Counter(out.splitlines()))
 
 
+@attack("annotations-bioc", cases=2_000)
 def kept_in_bioc(dice: Dice, folder: Path) -> str:
+    """BioC files with overlapping mentions by other taggers, annotated twice by a model: what the model
+    doesn't predict stays as it is; the second run gives the same bytes."""
     made, tags = make(dice, unique=True), dice.chance(0.6)
     out = json.loads(_twice(tags, folder, "bioc-json", as_bioc(made)))
     [passage] = out["documents"][0]["passages"]
@@ -117,21 +123,3 @@ def _twice(tags: bool, folder: Path, form: str, content: str) -> str:
 def _lost(wanted: Counter[str], found: Counter[str]) -> str:
     lost = wanted - found
     return f"{lost.total()} of {wanted.total()} annotations are lost or changed" if lost else ""
-
-
-ATTACKS = (
-    Attack(
-        name="annotations-pubtator",
-        fault="PubTator files that other taggers annotated, through a model of mentions or relations, twice",
-        survived="what the model doesn't predict stays line by line; the second run gives the same bytes",
-        case=kept_in_pubtator,
-        cases=2000,
-    ),
-    Attack(
-        name="annotations-bioc",
-        fault="BioC files with overlapping mentions by other taggers, annotated twice by a model",
-        survived="what the model doesn't predict stays as it is; the second run gives the same bytes",
-        case=kept_in_bioc,
-        cases=2000,
-    ),
-)

@@ -16,7 +16,7 @@ from pubmill.corpus.packages import read_fetched, read_members
 from pubmill.errors import PubmillError
 from pubmill.storage.archives import members, unpack_model
 from pubmill.storage.model_folders import COPIED, PICKLED
-from tests.attack import Attack
+from tests.attack import attack
 from tests.damage import TEXT, damage
 from tests.world.archives import zipped
 from tests.world.dice import Dice
@@ -92,7 +92,10 @@ def _content(dice: Dice) -> bytes:
     return TEXT[dice.pick(["cut", "a hole", "a byte changed"])](made, dice) if dice.chance(0.2) else made
 
 
+@attack("archives", cases=2_000, quick=60)
 def _case(dice: Dice, folder: Path) -> str:
+    """Tars with changed headers, broken pax records or no end, damaged archives of all kinds: their files
+    within bounds, or one message; nothing is written."""
     path = folder / "PMC.tar.gz"
     path.write_bytes(_content(dice))
     for read in (members, read_members, read_fetched):
@@ -146,7 +149,10 @@ def _model_tar(dice: Dice) -> bytes:
     return gzip.compress(packed.getvalue()) if dice.chance(0.7) else packed.getvalue()
 
 
+@attack("model-archives", cases=2_000, quick=40)
 def _model_case(dice: Dice, folder: Path) -> str:
+    """Archives of models with paths that lead elsewhere, links, devices, several models, damage: one model
+    folder of weights and texts, or one message; nothing is written elsewhere."""
     content = _model_tar(dice)
     if dice.chance(0.2):
         content = zipped({ZipInfo(name).filename: inside for name, inside in _model_members(dice)})
@@ -166,19 +172,3 @@ def _model_case(dice: Dice, folder: Path) -> str:
     if odd := [path for path in files if not any(path.match(pattern) for pattern in allowed)]:
         return f"{odd[0]} was unpacked"
     return ""
-
-
-ATTACKS = (
-    Attack(
-        name="archives",
-        fault="tars with changed headers, broken pax records or no end, damaged archives of all kinds",
-        survived="their files within bounds, or one message; nothing is written", case=_case, cases=2_000,
-        quick=60,
-    ),
-    Attack(
-        name="model-archives",
-        fault="archives of models with paths that lead elsewhere, links, devices, several models, damage",
-        survived="one model folder of weights and texts, or one message; nothing is written elsewhere",
-        case=_model_case, cases=2_000, quick=40,
-    ),
-)  # fmt: skip

@@ -12,7 +12,7 @@ from unittest.mock import patch
 from pubmill.errors import PubmillError
 from pubmill.storage import network
 from pubmill.storage.sources import download
-from tests.attack import Attack
+from tests.attack import attack
 from tests.servers import Asked, Talk, serving
 from tests.world.dice import Dice
 
@@ -167,8 +167,10 @@ CHECKED: tuple[Fault, ...] = (wrong_body, wrong_part)
 """Faults that only a checksum finds."""
 
 
-def attack(dice: Dice, folder: Path) -> str:
-    """Download from such a server, perhaps several times, as one who runs the same command again."""
+@attack("downloads", cases=1_000, quick=10)
+def misbehaved(dice: Dice, folder: Path) -> str:
+    """A server that cuts, drips, floods, redirects and lies about ranges, sizes and versions: the right bytes
+    arrive, or none and a message that names the URL."""
     checked = dice.chance(0.5)
     server = Server(dice, checked)
     wanted = {sha256(version).hexdigest() for version in server.versions[: 1 if checked else 2]}
@@ -203,11 +205,3 @@ def _once(asked: Asked, output: Path, wanted: set[str]) -> str:
         if asked.url not in str(error):
             return f"a message that doesn't name the URL: {error}"
     return "" if len(asked.requests) - before < 4 * REQUESTS else "asked without end"
-
-
-ATTACKS = (
-    Attack(
-        "downloads", "a server that cuts, drips, floods, redirects and lies about ranges, sizes and versions",
-        "the right bytes arrive, or none and a message that names the URL", attack, cases=1000, quick=10,
-    ),
-)  # fmt: skip

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from unittest import mock
 
 from pubmill.storage.files import recover, writing, writing_folder
-from tests.attack import Attack
+from tests.attack import attack
 from tests.world.dice import Dice
 
 FILES = ("a", "b/c", "b/d")
@@ -48,8 +48,10 @@ def _version(path: Path) -> str:
     return lines[0] if lines and len(set(lines)) == 1 else f"{path.name} has {len(lines)} lines"
 
 
+@attack("killed-writers", cases=400)
 def killed(dice: Dice, folder: Path) -> str:
-    """Kill a process that replaces a file and a folder over and over."""
+    """SIGKILL while a file and a folder are replaced over and over: each is whole, of the older or a newer
+    version, and the next writer leaves nothing else."""
     size, milliseconds = dice.between(1, 5_000), dice.between(0, 60)
     write(folder, 0, size)
     child = os.fork()
@@ -103,8 +105,24 @@ def cut_after(calls: int, cut: Callable[[], None]) -> Iterator[None]:
     cut()
 
 
+@cache
+def no_loop_mounts() -> str:
+    """Return why an image cannot be mounted here; "" if it can."""
+    if os.geteuid() != 0:
+        return "only root may mount an image of a disk"
+    with TemporaryDirectory() as folder:
+        try:
+            make_disk(Path(folder, "probe.img"))
+            with disk(Path(folder, "probe.img")):
+                return ""
+        except (OSError, subprocess.CalledProcessError) as error:
+            return f"an ext4 image cannot be mounted: {error}"
+
+
+@attack("power-cuts", cases=200, quick=3, absent=no_loop_mounts)
 def power_cut(dice: Dice, folder: Path) -> str:
-    """Cut the power while a file and a folder are replaced, right after the journal was written."""
+    """Power cut (ext4 image, journal flushed) at any step of replacing a file and a folder: each is whole, of
+    the older or the newer version; what was finished is the newer."""
     image, left = folder / "before.img", folder / "after.img"
     make_disk(image)
     older, size = dice.chance(0.8), dice.between(1, 20_000)
@@ -131,37 +149,3 @@ def power_cut(dice: Dice, folder: Path) -> str:
     with disk(left) as place:
         wrong = [version for version in found(place) if version not in expected]
     return f"expected one of {sorted(expected)}, found {', '.join(wrong)}" if wrong else ""
-
-
-@cache
-def no_loop_mounts() -> str:
-    """Return why an image cannot be mounted here; "" if it can."""
-    if os.geteuid() != 0:
-        return "only root may mount an image of a disk"
-    with TemporaryDirectory() as folder:
-        try:
-            make_disk(Path(folder, "probe.img"))
-            with disk(Path(folder, "probe.img")):
-                return ""
-        except (OSError, subprocess.CalledProcessError) as error:
-            return f"an ext4 image cannot be mounted: {error}"
-
-
-ATTACKS = (
-    Attack(
-        name="killed-writers",
-        fault="SIGKILL while a file and a folder are replaced over and over",
-        survived="each is whole, of the older or a newer version, and the next writer leaves nothing else",
-        case=killed,
-        cases=400,
-    ),
-    Attack(
-        name="power-cuts",
-        fault="power cut (ext4 image, journal flushed) at any step of replacing a file and a folder",
-        survived="each is whole, of the older or the newer version; what was finished is the newer",
-        case=power_cut,
-        cases=200,
-        quick=3,
-        absent=no_loop_mounts,
-    ),
-)

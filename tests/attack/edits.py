@@ -19,10 +19,10 @@ from pubmill.metrics.contributions import read_items
 from pubmill.storage.checksums import FOLDER_SUMS, SUMS, write_folder_sums, write_formats, write_predictions
 from pubmill.storage.files import read_json, read_jsonl_gz, sealed, sha256, write_json, write_jsonl_gz
 from pubmill.storage.parquet import parquet_fault
-from tests.attack import Attack
+from tests.attack import attack, flipped, template
 from tests.attack.flips import KINDS
-from tests.attack.running import flipped, template
 from tests.imports import reached
+from tests.unit.inspection.test_damaged_results import write_results
 from tests.world.dice import Dice
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -81,8 +81,10 @@ def sources(program: str) -> tuple[list[Path], list[Path], list[Path]]:
     return first, sorted(reachable - set(first)), others
 
 
+@attack("changed-code", cases=200, quick=2)
 def change_code(dice: Dice, folder: Path) -> str:
-    """Change a source of a program, or one that is not; the program starts, or imports it later."""
+    """A source of a program changes under a run and keeps its time, before a start or an import: the job is
+    refused in one message that names it; sources of other stages stop nothing."""
     program = dice.pick(PROGRAMS)
     first, later, others = sources(path_of(program))
     which = dice.pick([kind for kind in (first, later, others) if kind])
@@ -106,30 +108,30 @@ def change_code(dice: Dice, folder: Path) -> str:
 def results() -> Path:
     """Finished results of every kind that stages write, all with a digest."""
     folder = template()
-    for kind, (of, _) in KINDS.items():
+    for kind, (make, _) in KINDS.items():
         (folder / kind).mkdir()
-        of.make(folder / kind)
-    (folder / "source.xml").write_bytes(b"<source/>" * 9)
+        make(folder / kind)
+    write_results(folder)
     write_json(folder / "source.xml.source.json", sealed({"sha256": sha256(folder / "source.xml")}))
     rows = [{"id": f"{n}", "label": f"{n * n % 3}"} for n in range(200)]
     write_predictions(folder / "seed-2.predictions.jsonl.gz", rows, {"seed": 2})
-    write_jsonl_gz(folder / "gad/test.jsonl.gz", rows)
-    digests = {"test": sha256(folder / "gad/test.jsonl.gz")}
-    write_json(folder / "gad/card.json", sealed({"counts": {"test": 200}, "examples_sha256": digests}))
     write_json(folder / "stats.json", sealed({"documents": 9, "words": 812}))
-    for name in ("models/bert", "vocabs/own", "final/kept", "crates/demo"):
+    for name in ("models/own", "vocabs/own", "crates/demo"):
         (folder / name).mkdir(parents=True)
         for file in ("model.safetensors", "tokenizer.json", "README.md"):
             (folder / name / file).write_text(json.dumps({file: name * 20}))
         write_folder_sums(folder / name)
-    forms = dict.fromkeys(("json", "csv", "md", "tex", "html"), json.dumps)
-    write_formats(folder / "table06", {"bert": [81.25, 80.5]}, forms)
+    write_formats(
+        folder / "table06", {"bert": [81.25, 80.5]}, dict.fromkeys(("csv", "md", "tex"), json.dumps)
+    )
     shutil.rmtree(folder / "predictions")  # without the report of their run
     return folder
 
 
+@attack("edited-artefacts", cases=1_000, quick=10)
 def edit_artefact(dice: Dice, folder: Path) -> str:
-    """Flip a bit of a finished file, or write other rows into it; fsck names it, or it reads as before."""
+    """A flipped bit or other rows in a finished file of any stage, which keeps its time: `pubmill doctor
+    fsck` names it, or what is read is unchanged."""
     listed = [one.path for one in examine(results()) if one.fault is None]
     path = dice.pick([one for one in listed if one.name != FOLDER_SUMS and one.suffix != SUMS])
     before, value = path.read_bytes(), _read(path)
@@ -161,23 +163,3 @@ def _read(path: Path) -> Any:
     except Exception as error:
         return repr(error)
     return path.read_bytes()
-
-
-ATTACKS = (
-    Attack(
-        name="changed-code",
-        fault="a source of a program changes under a run and keeps its time, before a start or an import",
-        survived="the job is refused in one message that names it; sources of other stages stop nothing",
-        case=change_code,
-        cases=200,
-        quick=2,
-    ),
-    Attack(
-        name="edited-artefacts",
-        fault="a flipped bit or other rows in a finished file of any stage, which keeps its time",
-        survived="`pubmill doctor fsck` names it, or what is read is unchanged",
-        case=edit_artefact,
-        cases=1000,
-        quick=10,
-    ),
-)

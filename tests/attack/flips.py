@@ -5,8 +5,8 @@ import shutil
 import signal
 from collections.abc import Callable
 from contextlib import redirect_stderr
-from dataclasses import astuple, dataclass
-from functools import cache
+from dataclasses import astuple
+from functools import cache, partial
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -30,47 +30,12 @@ from pubmill.pretraining.masking import read_vocabulary
 from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.recipes.reading import as_values
 from pubmill.storage.files import write_jsonl_gz
-from tests.attack import Attack
-from tests.attack.running import flipped, template
+from tests.attack import attack, flipped, template
 from tests.unit.pretraining.toy_pretraining import RECIPE, losses, make_data, pretrain, weights
 from tests.unit.toy_tables import record
 from tests.world.dice import Dice
 
-
-@dataclass(frozen=True)
-class Results:
-    """Finished results of one kind: how they are made in a folder, and all that is read of them."""
-
-    make: Callable[[Path], None]
-    read: Callable[[Path], Any]
-
-
-@cache
-def made(results: Results) -> tuple[Path, Any]:
-    """A folder of such results, made once, and what is read of it."""
-    folder = template()
-    results.make(folder)
-    return folder, results.read(folder)
-
-
-def flip(results: Results) -> Callable[[Dice, Path], str]:
-    """A case: flip a bit, and see that the readers refuse the file, or find in it what was written."""
-
-    def case(dice: Dice, folder: Path) -> str:
-        template, expected = made(results)
-        shutil.copytree(template, folder, dirs_exist_ok=True)
-        path = dice.pick([path for path in sorted(folder.rglob("*")) if path.is_file()])
-        path.write_bytes(flipped(path.read_bytes(), dice))
-        try:
-            found = results.read(folder)
-        except PubmillError as error:
-            return "" if str(folder) in str(error) else f"the message names no file: {error}"
-        return "" if found == expected else f"a bit of {path.name} changed what is read"
-
-    return case
-
-
-SHARD, PART, LATEST = "shard.parquet", "part.parquet", "latest.parquet"
+SHARD, LATEST = "shard.parquet", "latest.parquet"
 
 
 def make_shard(folder: Path) -> None:
@@ -89,13 +54,14 @@ def read_shards(folder: Path) -> Any:
     return is_private(folder / SHARD), read_source(folder / SHARD), documents, reasons
 
 
+PREDICTIONS = "seed-1.predictions.jsonl.gz"
 EXAMPLES = [TokensExample(id=f"{n}", document=None, words=["a", "b"], labels=["O", "B"]) for n in range(200)]
 
 
 def make_predictions(folder: Path) -> None:
     labels = (["O", "B"], ["B", "O"], ["B", "I"])
     rows = ({"id": example.id, "labels": labels[n * n % 3]} for n, example in enumerate(EXAMPLES))
-    write_jsonl_gz(folder / "seed-1.predictions.jsonl.gz", rows)
+    write_jsonl_gz(folder / PREDICTIONS, rows)
 
 
 def read_tokens(folder: Path) -> Any:
@@ -151,29 +117,43 @@ def read_contributions(folder: Path) -> Any:
     return items[:3], found and (found.names, found.values.tolist())
 
 
-KINDS = {
-    "contributions": (
-        Results(lambda folder: write_items(folder / "seed-1.items.npz", ITEMS), read_contributions),
-        "the contributions of documents",
-    ),
-    "parquet": (Results(make_shard, read_shards), "a parsed shard, read by Arrow and by DuckDB"),
-    "predictions": (
-        Results(
-            make_predictions,
-            lambda folder: read_predictions(folder / "seed-1.predictions.jsonl.gz", EXAMPLES),
-        ),
-        "predictions",
-    ),
-    "tokens": (Results(make_tokens, read_tokens), "packed tokens"),
-    "checkpoints": (Results(make_checkpoint, read_checkpoint), "a checkpoint of a pretraining"),
+KINDS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = {
+    "contributions": (lambda folder: write_items(folder / "seed-1.items.npz", ITEMS), read_contributions),
+    "parquet": (make_shard, read_shards),
+    "predictions": (make_predictions, lambda folder: read_predictions(folder / PREDICTIONS, EXAMPLES)),
+    "tokens": (make_tokens, read_tokens),
+    "checkpoints": (make_checkpoint, read_checkpoint),
     "records": (
-        Results(
-            lambda folder: write_record(folder / "seed-1.json", record("bert", "bc2gm", 1, 0.8125)),
-            lambda folder: read_record(folder / "seed-1.json"),
-        ),
-        "the record of a run",
+        lambda folder: write_record(folder / "seed-1.json", record("bert", "bc2gm", 1, 0.8125)),
+        lambda folder: read_record(folder / "seed-1.json"),
     ),
 }
+"""Kind of finished results -> how they are made in a folder, and all that is read of them."""
+
+
+@cache
+def made(kind: str) -> tuple[Path, object]:
+    """A folder of such results, made once, and what is read of it."""
+    make, read = KINDS[kind]
+    make(folder := template())
+    return folder, read(folder)
+
+
+def flip(kind: str, dice: Dice, folder: Path) -> str:
+    """A flipped bit in results of a kind: the file is named, or what is read is unchanged."""
+    template, expected = made(kind)
+    shutil.copytree(template, folder, dirs_exist_ok=True)
+    path = dice.pick([path for path in sorted(folder.rglob("*")) if path.is_file()])
+    path.write_bytes(flipped(path.read_bytes(), dice))
+    try:
+        found = KINDS[kind][1](folder)
+    except PubmillError as error:
+        return "" if str(folder) in str(error) else f"the message names no file: {error}"
+    return "" if found == expected else f"a bit of {path.name} changed what is read"
+
+
+for kind in KINDS:
+    attack(f"flips-{kind}", cases=400, quick=10)(partial(flip, kind))
 
 STEPS, ENDED = 20, 15
 
@@ -203,8 +183,10 @@ def interrupted() -> Path:
     raise AssertionError("the segment did not stop")
 
 
+@attack("damaged-saves", cases=12, quick=1)
 def damaged_saves(dice: Dice, folder: Path) -> str:
-    """Damage a file of the last save, of the one before, or of both; then run the same command again."""
+    """A file of the last saves of a pretraining is flipped, cut, emptied or removed: the same command ends
+    with the same weights and losses, bit for bit."""
     with redirect_stderr(StringIO()) as said:
         expected = whole()
         shutil.copytree(interrupted(), folder, dirs_exist_ok=True)
@@ -218,26 +200,3 @@ def damaged_saves(dice: Dice, folder: Path) -> str:
                 path.write_bytes(kept)
         made = pretrain(data(), folder / "step", STEPS)
     return "" if (weights(made), losses(made)) == expected else f"other weights; {said.getvalue()[-200:]}"
-
-
-ATTACKS = (
-    *(
-        Attack(
-            name=f"flips-{kind}",
-            fault=f"a flipped bit in {of}",
-            survived="it is refused with the file's name, or what is read is unchanged",
-            case=flip(results),
-            cases=400,
-            quick=10,
-        )
-        for kind, (results, of) in KINDS.items()
-    ),
-    Attack(
-        name="damaged-saves",
-        fault="a file of the last saves of a pretraining is flipped, cut, emptied or removed",
-        survived="the same command ends with the same weights and losses, bit for bit",
-        case=damaged_saves,
-        cases=12,
-        quick=1,
-    ),
-)

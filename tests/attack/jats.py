@@ -17,7 +17,7 @@ from pubmill.corpus.mathml import MATHML_TEXT
 from pubmill.corpus.shards import Document, Sections
 from pubmill.errors import PubmillError
 from tests.articles import INLINE, PARTING, USUAL
-from tests.attack import Attack
+from tests.attack import attack
 from tests.attack.markup import Node, damaged, hidden, is_malformed, markup, serialised
 from tests.world.dice import Dice
 
@@ -244,8 +244,10 @@ def without_back(data: bytes) -> Iterator[bytes]:
     return (data[: start.start()] + data[end.end() :] for start, end in pairs)
 
 
+@attack("jats", cases=5_000, quick=100)
 def case(dice: Dice, folder: Path) -> str:
-    """One article, with all of its parts and without those that specs leave out."""
+    """Articles with comments, CDATA, formulas, lists, floats and footnotes inside of words, damage: title and
+    words of every section are those of a plain tree, or both refuse the article."""
     data = b'<?xml version="1.0"?>\n' + serialised(article(dice), dice).encode()
     if dice.chance(0.1):
         data = damaged(data, dice)
@@ -256,13 +258,3 @@ def case(dice: Dice, folder: Path) -> str:
         if found != expected and not (found is None and is_malformed(data)):
             return "refused what the tree accepts" if found is None else "read otherwise than the tree"
     return ""
-
-
-ATTACKS = (
-    Attack(
-        name="jats",
-        fault="articles with comments, CDATA, formulas, lists, floats and footnotes inside of words, damage",
-        survived="title and words of every section are those of a plain tree, or both refuse the article",
-        case=case, cases=5000, quick=100,
-    ),
-)  # fmt: skip

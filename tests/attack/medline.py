@@ -16,7 +16,7 @@ from pubmill.corpus.medline import read_medline
 from pubmill.corpus.medline_bytes import day, year
 from pubmill.corpus.shards import Document
 from pubmill.errors import PubmillError
-from tests.attack import Attack
+from tests.attack import attack
 from tests.attack.markup import Node, damaged, hostile, is_malformed, serialised
 from tests.world.dice import Dice
 
@@ -195,8 +195,10 @@ def content(dice: Dice) -> bytes:
     return damaged(made, dice) if dice.chance(0.08) else made
 
 
+@attack("medline", cases=5_000, quick=100)
 def case(dice: Dice, folder: Path) -> str:
-    """One file, read in blocks of any size."""
+    """PubMed files with comments, CDATA, namespaces, nesting, blanks, moved elements and damage: every row is
+    that of a plain tree, or both refuse the file."""
     root = "MedlineCitationSet" if dice.chance(0.03) else "PubmedArticleSet"
     made = content(dice)
     path = folder / "pubmed26n0001.xml.gz"
@@ -215,13 +217,3 @@ def case(dice: Dice, folder: Path) -> str:
     if expected is None:
         return "accepted what the tree refuses"
     return "refused what the tree accepts" if found is None else "read otherwise than the tree"
-
-
-ATTACKS = (
-    Attack(
-        name="medline",
-        fault="PubMed files with comments, CDATA, namespaces, nesting, blanks, moved elements and damage",
-        survived="every row is that of a plain tree, or both refuse the file", case=case, cases=5000,
-        quick=100,
-    ),
-)  # fmt: skip

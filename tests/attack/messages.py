@@ -7,7 +7,7 @@ from pubmill.errors import PubmillError
 from pubmill.messages.terminal_tables import console, table
 from pubmill.messages.wording import escape_controls
 from pubmill.report.rendering import environment, escape_markdown, escape_tex
-from tests.attack import Attack
+from tests.attack import attack
 from tests.world.dice import Dice
 
 PIECES = (
@@ -38,20 +38,13 @@ def _shown(text: str) -> dict[str, str]:
     return {"an error": str(PubmillError(f"found {text}")), "a list": to.file.getvalue(), **pages}
 
 
+@attack("messages", cases=3_000, quick=60)
 def _case(dice: Dice, folder: Path) -> str:
+    """ANSI sequences, bidirectional controls, noncharacters, half surrogate pairs in quoted text: errors,
+    lists, HTML, Markdown and LaTeX show them as codes."""
     text = _text(dice)
     for place, shown in _shown(text).items():
         if escape_controls(shown) != shown:
             return f"{place} holds a control character of {text!r}"
         shown.encode()
     return ""
-
-
-ATTACKS = (
-    Attack(
-        name="messages",
-        fault="ANSI sequences, bidirectional controls, noncharacters, half surrogate pairs in quoted text",
-        survived="errors, lists, HTML, Markdown and LaTeX show them as codes", case=_case, cases=3_000,
-        quick=60,
-    ),
-)  # fmt: skip

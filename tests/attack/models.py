@@ -5,7 +5,6 @@ import io
 import json
 import pickle
 import shutil
-import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -13,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pubmill.errors import PubmillError
-from tests.attack import Attack
-from tests.attack.running import template
+from tests.attack import attack, template
 from tests.damage import damage
 from tests.world.dice import Dice
 
@@ -47,7 +45,7 @@ class _Evil:
 def _sound() -> Path:
     from tests.unit.finetuning.encoder_families import save_encoder  # here, as it loads torch
 
-    return save_encoder(Path(tempfile.mkdtemp(prefix="attack-models-sound-")) / "bert", "bert")
+    return save_encoder(template() / "bert", "bert")
 
 
 def _settings(folder: Path, dice: Dice) -> None:
@@ -116,30 +114,40 @@ def _adapter(folder: Path, dice: Dice) -> None:
     (folder / "adapter_config.json").write_text(json.dumps(base))
 
 
-KINDS: tuple[Callable[[Path, Dice], None], ...] = (
+Damage = Callable[[Path, Dice], None]
+KINDS: tuple[Damage, ...] = (
     _settings, _settings, _settings, _text, _weights, _weights, _index, _links, _pickle, _adapter,
 )  # fmt: skip
 
 
+def _refusal(of: str, load: Callable[[], object]) -> str | None:
+    """Load a damaged folder in silence; return the message with which it is refused, if it is."""
+    try:
+        with contextlib.redirect_stderr(io.StringIO()):
+            load()
+    except PubmillError as error:
+        return str(error)
+    except BaseException as error:
+        raise AssertionError(f"{of}: {type(error).__name__}: {error!s:.200}") from error
+    return None
+
+
+@attack("models", cases=400, quick=8)
 def _case(dice: Dice, folder: Path) -> str:
+    """Model folders with hostile settings, weights, indexes, links, tokenizers, pickles, adapters: exported,
+    or refused in one line; no code runs, nothing is left."""
     from pubmill.pretraining.export import export  # here, as it loads torch
     from pubmill.recipes.models import ExportRecipe, LocalWeights
 
-    theirs = folder / "theirs"
+    theirs, kind = folder / "theirs", dice.pick(KINDS)
     shutil.copytree(_sound(), theirs)
-    kind = dice.pick(KINDS)
     kind(theirs, dice)
     recipe = ExportRecipe(model="m", lowercase=True, weights=LocalWeights(local="theirs"))
-    try:
-        with contextlib.redirect_stderr(io.StringIO()):
-            export(recipe, folder / "m", folder=theirs)
-    except PubmillError as error:
-        if (folder / "m").exists():
-            return f"{kind.__name__}: refused, and a folder is left"
-        if len(str(error)) > 1_000 or "\n" in str(error):
-            return f"{kind.__name__}: not one line: {error!s:.300}"
-    except BaseException as error:
-        return f"{kind.__name__}: {type(error).__name__}: {error!s:.200}"
+    refused = _refusal(kind.__name__, lambda: export(recipe, folder / "m", folder=theirs))
+    if refused is not None and (folder / "m").exists():
+        return f"{kind.__name__}: refused, and a folder is left"
+    if refused and (len(refused) > 1_000 or "\n" in refused):
+        return f"{kind.__name__}: not one line: {refused:.300}"
     return f"{kind.__name__}: a pickle was run" if (theirs / EVIDENCE).exists() else ""
 
 
@@ -174,45 +182,22 @@ def _file(folder: Path, dice: Dice) -> None:
         path.write_bytes(damage(path.read_bytes(), dice).content)
 
 
-OF_TASKS: tuple[Callable[[Path, Dice], None], ...] = (
+OF_TASKS: tuple[Damage, ...] = (
     _settings, _settings, _text, _weights, _index, _links, _facts, _facts, _file, _file,
 )  # fmt: skip
 
 
+@attack("task-models", cases=400, quick=6)
 def _task_case(dice: Dice, folder: Path) -> str:
+    """Kept task models with hostile or damaged settings, weights, heads, tokenizers, labels, links: loaded,
+    or refused in one message that names the folder."""
     import torch  # here, as it takes seconds
 
     from pubmill.finetuning.task_models import load_task_model
 
-    theirs = folder / "theirs"
+    theirs, kind = folder / "theirs", dice.pick(OF_TASKS)
     shutil.copytree(_kept(), theirs)
-    kind = dice.pick(OF_TASKS)
     kind(theirs, dice)
-    try:
-        with contextlib.redirect_stderr(io.StringIO()):
-            load_task_model(theirs, torch.device("cpu"))
-    except PubmillError as error:
-        return "" if str(theirs) in str(error) else f"{kind.__name__}: not named: {error!s:.200}"
-    except BaseException as error:
-        return f"{kind.__name__}: {type(error).__name__}: {error!s:.200}"
-    return ""
-
-
-ATTACKS = (
-    Attack(
-        name="task-models",
-        fault="kept task models with hostile or damaged settings, weights, heads, tokenizers, labels, links",
-        survived="loaded, or refused in one message that names the folder",
-        case=_task_case,
-        cases=400,
-        quick=6,
-    ),
-    Attack(
-        name="models",
-        fault="model folders with hostile settings, weights, indexes, links, tokenizers, pickles, adapters",
-        survived="exported, or refused in one line; no code runs, nothing is left",
-        case=_case,
-        cases=400,
-        quick=8,
-    ),
-)
+    refused = _refusal(kind.__name__, lambda: load_task_model(theirs, torch.device("cpu")))
+    named = refused is None or str(theirs) in refused
+    return "" if named else f"{kind.__name__}: not named: {refused:.200}"

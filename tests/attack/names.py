@@ -13,7 +13,7 @@ from pubmill.recipes.reading import as_json
 from pubmill.specs import Specs, load
 from pubmill.specs.study import Study
 from pubmill.stages import checked_graph
-from tests.attack import Attack
+from tests.attack import attack
 from tests.rule_commands import commands
 from tests.world.dice import Dice
 
@@ -55,8 +55,10 @@ class _Values(SimpleNamespace):
         return str(QuotedFormatter().format_field(self.value, spec))
 
 
+@attack("shell-fields", cases=3_000, quick=20)
 def in_a_command(dice: Dice, folder: Path) -> str:
-    """Run a rule's command, its programs aside, with the same hostile text in all of its fields."""
+    """Hostile text in every field of every rule's shell command: bash runs nothing of it, and programs get it
+    as it is."""
     from snakemake.utils import format as formatted
 
     command, value = dice.pick(commands()), hostile(dice).replace("\0", "")
@@ -92,8 +94,10 @@ def _lines() -> tuple[tuple[str, int], ...]:
     return tuple(found)
 
 
+@attack("spec-names", cases=150, quick=2)
 def in_a_spec(dice: Dice, folder: Path) -> str:
-    """Put a hostile name into a place of the specs, or among their files, and load them."""
+    """Hostile names and texts in places of specs, and as names of their files and folders: the specs are
+    refused, or only text holds them."""
     shutil.copytree(ROOT / "specs", folder / "specs")
     value = hostile(dice)
     if dice.chance(0.7):
@@ -118,8 +122,10 @@ def in_a_spec(dice: Dice, folder: Path) -> str:
     return f"taken: {odd}" if odd else ""
 
 
+@attack("file-names", cases=2_000, quick=20)
 def among_files(dice: Dice, folder: Path) -> str:
-    """Give a user's text file a hostile name, and ask which shards there are."""
+    """Files of the user's own with hostile names: they are refused by a message that names them, or
+    harmless."""
     name = hostile(dice).replace("/", "").replace("\0", "")[:120] + dice.pick((".jsonl.gz", "x.jsonl.gz"))
     (folder / name).touch()
     config = {
@@ -137,31 +143,3 @@ def among_files(dice: Dice, folder: Path) -> str:
 @cache
 def _specs() -> Specs:
     return load(ROOT / "specs", "small")
-
-
-ATTACKS = (
-    Attack(
-        "shell-fields",
-        "hostile text in every field of every rule's shell command",
-        "bash runs nothing of it, and programs get it as it is",
-        in_a_command,
-        cases=3000,
-        quick=20,
-    ),
-    Attack(
-        "spec-names",
-        "hostile names and texts in places of specs, and as names of their files and folders",
-        "the specs are refused, or only text holds them",
-        in_a_spec,
-        cases=150,
-        quick=2,
-    ),
-    Attack(
-        "file-names",
-        "files of the user's own with hostile names",
-        "they are refused by a message that names them, or harmless",
-        among_files,
-        cases=2000,
-        quick=20,
-    ),
-)

@@ -16,7 +16,7 @@ from pubmill.storage import privacy
 from pubmill.storage.files import write_json, write_jsonl_gz, writing_folder
 from pubmill.storage.parquet import access_of_parts, parquet_writer
 from pubmill.storage.privacy import PUBLIC, access_of, keep_private, label_of_process, write_label_beside
-from tests.attack import Attack
+from tests.attack import attack
 from tests.unit.programs import start
 from tests.world.dice import Dice
 from tests.world.part import CANARY
@@ -138,8 +138,10 @@ def copied(dice: Dice, source: Path, folder: Path) -> Path:
     return target
 
 
+@attack("labels", cases=500)
 def chain(dice: Dice, folder: Path) -> str:
-    """Derive outputs from copies, several times; all must be labelled and private."""
+    """Licensed data, and all that is made of them, copied with other modes between programs: every output has
+    the label, and its owner alone may read it."""
     start, steps = dice.pick(CHAINS)
     at = start(folder / "start")
     for number, step in enumerate(
@@ -158,29 +160,12 @@ def chain(dice: Dice, folder: Path) -> str:
     return ""
 
 
+@attack("no-labels", cases=200)
 def open_data(dice: Dice, folder: Path) -> str:
-    """Repeat it with public data: nothing is labelled, so no byte changes."""
+    """Copies of public data, processed by the same programs: nothing gets a label."""
     with process(), writing_folder(folder / "start") as temporary:
         (temporary / "text").write_text("public")
     step = dice.pick(ANY)
     at = step(copied(dice, folder / "start", folder / "copy"), folder / "made")
     labels = [path.name for path in at.parent.rglob("*") if path.name.endswith(privacy.LABEL)]
     return f"labelled: {labels}" if labels or access_of(at) != PUBLIC else ""
-
-
-ATTACKS = (
-    Attack(
-        "labels",
-        "licensed data, and all that is made of them, copied with other modes between programs",
-        "every output has the label, and its owner alone may read it",
-        chain,
-        cases=500,
-    ),
-    Attack(
-        "no-labels",
-        "copies of public data, processed by the same programs",
-        "nothing gets a label",
-        open_data,
-        cases=200,
-    ),
-)

@@ -3,11 +3,10 @@
 import gzip
 import re
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 
 from pubmill.errors import PubmillError
-from tests.attack import Attack, sound_files, sound_submissions
+from tests.attack import attack, sound_files, submissions
 from tests.attack.sound_files import Reader
 from tests.damage import damage
 from tests.world.dice import Dice
@@ -31,9 +30,7 @@ _ELEMENT = re.compile(r"<(\w+)>[^<>]*</\1>")
 _CONTENT = re.compile(r"(?<=: )[^,:{}\[\]]+|(?<=>)[^<]+")
 
 
-@cache
-def _readers() -> list[Reader]:
-    return [*sound_files.READERS, *sound_submissions.READERS]
+READERS: list[Reader] = [*sound_files.READERS, *submissions.READERS]
 
 
 def _replaced(text: str, pattern: re.Pattern[str], dice: Dice, change: Callable[[re.Match[str]], str]) -> str:
@@ -99,7 +96,7 @@ UNSEEN = {"another encoding", "a key repeated", *GZIP_DAMAGES}
 
 def hostile(reader: Reader, dice: Dice) -> tuple[str, bytes]:
     """Return a kind of damage, and the reader's file with it."""
-    sound = reader.sound()
+    sound = reader.content()
     if isinstance(sound, bytes):
         return "damage", damage(sound, dice).content
     packs = reader.name.endswith(".gz")
@@ -114,19 +111,17 @@ def hostile(reader: Reader, dice: Dice) -> tuple[str, bytes]:
 
 def sound_content(reader: Reader) -> bytes:
     """Return the bytes of the reader's undamaged file."""
-    sound = reader.sound()
+    sound = reader.content()
     content = sound.encode() if isinstance(sound, str) else sound
     return gzip.compress(content, mtime=0) if reader.name.endswith(".gz") else content
 
 
+@attack("readers", cases=5_000, quick=60)
 def case(dice: Dice, folder: Path) -> str:
-    """Read a damaged file: it is refused in one message that names it, or read unless damage went unseen."""
-    reader = dice.pick(_readers())
-    return attempt(reader, dice, folder)[1]
-
-
-def attempt(reader: Reader, dice: Dice, folder: Path) -> tuple[str, str]:
-    """Return whether a damaged file was `refused` or `read`, and what is wrong with that."""
+    """Texts, tables, JSON, BioC, PubTator, CSV, LaTeX, predictions: recoded, cut, with NUL, endless lines,
+    deep nesting, repeated keys or odd values: refused in one message that names the file, or read; a repeated
+    key, another encoding and a cut gzip file never change what is read."""
+    reader = dice.pick(READERS)
     path = folder / reader.name
     kind, content = hostile(reader, dice)
     path.write_bytes(content)
@@ -135,23 +130,9 @@ def attempt(reader: Reader, dice: Dice, folder: Path) -> tuple[str, str]:
     except PubmillError as error:
         named = any(name in str(error) for name in (path.name, *reader.named))
         fits = named and len(str(error)) <= LONGEST_MESSAGE
-        return "refused", "" if fits else f"{reader.name}: {kind}: not named, or long: {error!s:.300}"
+        return "" if fits else f"{reader.name}: {kind}: not named, or long: {error!s:.300}"
     if kind not in UNSEEN - reader.unseen:
-        return "read", ""
+        return ""
     path.write_bytes(sound_content(reader))
     same = found == reader.read(path)
-    return "read", "" if same else f"{reader.name}: {kind} was not seen: {content[:200]!r}"
-
-
-ATTACKS = (
-    Attack(
-        name="readers",
-        fault="texts, tables, JSON, BioC, PubTator, CSV, LaTeX, predictions: recoded, cut, with NUL, endless "
-        "lines, deep nesting, repeated keys or odd values",
-        survived="refused in one message that names the file, or read; a repeated key, another encoding and "
-        "a cut gzip file never change what is read",
-        case=case,
-        cases=5_000,
-        quick=60,
-    ),
-)
+    return "" if same else f"{reader.name}: {kind} was not seen: {content[:200]!r}"

@@ -15,7 +15,7 @@ from pubmill.recipes.objectives import Objective
 from pubmill.recipes.pretraining import Architecture, Optimisation, PretrainingRecipe
 from pubmill.recipes.reading import as_json
 from pubmill.recipes.report import ReportRecipe
-from tests.attack import Attack
+from tests.attack import attack
 from tests.damage import damage
 from tests.world.dice import Dice
 
@@ -48,8 +48,6 @@ SOUND = (
     ),
     ReportRecipe(
         study="s", title="t", scale="small", scale_title="t", comparable=False, tables=("a",), fact_tables=(),
-        pretraining={"r": ("a", "b")}, corpora=(), vocabs=(), models=("m",), checkpoints={"m": ("r", 5)},
-        fits={"m": "f"}, datasets=(), sources=("f/a", "f/b1"),
     ),
 )  # fmt: skip
 VALUES: tuple[Any, ...] = (
@@ -92,8 +90,10 @@ def _text(sound: Any, dice: Dice) -> str:
     return json.dumps(values)
 
 
+@attack("recipes", cases=20_000, quick=200)
 def case(dice: Dice, folder: Path) -> str:
-    """Read a damaged recipe: it is refused in plain words, or sound, and then written and read unchanged."""
+    """A recipe with values, keys or text damaged: refused in one message, or sound and the same when written
+    and read again."""
     sound = dice.pick(SOUND)
     text = _text(sound, dice)
     argument = text
@@ -107,12 +107,3 @@ def case(dice: Dice, folder: Path) -> str:
         named = str(error).startswith(("--recipe", str(folder)))
         return "" if named and "Traceback" not in str(error) else f"reported: {error}"
     return "" if read(type(sound), as_json(made)) == made else f"not the same when read again: {text}"
-
-
-ATTACKS = (
-    Attack(
-        name="recipes", fault="a recipe with values, keys or text damaged",
-        survived="refused in one message, or sound and the same when written and read again", case=case,
-        cases=20_000, quick=200,
-    ),
-)  # fmt: skip

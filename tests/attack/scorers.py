@@ -1,48 +1,40 @@
 """Made-up files of predictions: the scorers equal the literature's own scorers."""
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from pubmill.examples.kinds import (
-    KINDS,
-    Answer,
-    Example,
-    MultilabelExample,
-    RegressionExample,
-    SequenceExample,
-    SpanExample,
-    TokensExample,
-    read_examples,
-    write_examples,
-)
+from pubmill.examples.kinds import KINDS, Answer, read_examples, write_examples
 from pubmill.metrics.records import read_predictions
 from pubmill.metrics.scorers import score_by_all
 from pubmill.storage.files import write_jsonl_gz
 from tests import scorers
-from tests.attack import Attack
+from tests.attack import attack
 from tests.world.dice import Dice
 
-Scores = Mapping[str, float]
-Made = tuple[str, str | None, Sequence[Example], Sequence[dict[str, Any]], Scores]
-"""Task, negative label, examples, lines of predictions, and the scores by the literature's scorers."""
-
+Rows = Sequence[dict[str, Any]]
 ANSWERS = ("IL-2", "the gene", "gene", "a p53", "P53", "heart disease", "disease of the heart", "an")
+
+
+class Made(NamedTuple):
+    """What examples and predictions have beside their ids, and the scores by the literature's scorers."""
+
+    task: str
+    examples: Rows
+    predictions: Rows
+    scores: Mapping[str, float]
+    negative: str | None = None
 
 
 def _words(dice: Dice) -> Made:
     """Sentences with labels, well formed or not."""
     known = dice.pick([["O", "B", "I"], ["O", "B-A", "I-A", "B-C", "I-C"]])
     sizes = [dice.between(1, 12) for _ in range(dice.between(1, 6))]
-    gold = [_labels(dice, known, size) for size in sizes]
+    gold = [[dice.pick(known) if dice.chance(0.6) else "O" for _ in range(size)] for size in sizes]
     gold[0][0] = known[1]
     keep = dice.pick([0.5, 0.8, 0.95])
     predicted = [[one if dice.chance(keep) else dice.pick(known) for one in sentence] for sentence in gold]
-    examples = [
-        TokensExample(id=f"s{number}", document=None, words=["w"] * len(labels), labels=labels)
-        for number, labels in enumerate(gold)
-    ]
     bare = [[[label[0] for label in one] for one in sentences] for sentences in (gold, predicted)]
     conlleval = scorers.conlleval(gold, predicted)
     assert abs(conlleval - scorers.seqeval_default(gold, predicted)) < 1e-12, "conlleval and seqeval differ"
@@ -51,12 +43,8 @@ def _words(dice: Dice) -> Made:
         "seqeval_0_0_12_f1": scorers.seqeval_0_0_12(gold, predicted),
         "entity_f1_untyped": scorers.conlleval(*bare),
     }
-    lines = [{"id": one.id, "labels": labels} for one, labels in zip(examples, predicted, strict=True)]
-    return "ner", None, examples, lines, expected
-
-
-def _labels(dice: Dice, known: Sequence[str], size: int) -> list[str]:
-    return [dice.pick(known) if dice.chance(0.6) else "O" for _ in range(size)]
+    examples = [{"words": ["w"] * len(labels), "labels": labels} for labels in gold]
+    return Made("ner", examples, [{"labels": labels} for labels in predicted], expected)
 
 
 def _relations(dice: Dice) -> Made:
@@ -78,25 +66,18 @@ def _relations(dice: Dice) -> Made:
     }
     if len(positives) == 1:
         expected["positive_f1"] = scorers.sklearn_f1(gold, predicted, "micro", negative)
-    return "relation", negative, *_labelled(gold, predicted), expected
+    return Made("relation", *_labelled(gold, predicted), expected, negative)
 
 
 def _yes_no(dice: Dice) -> Made:
     gold = [dice.pick(["yes", "yes", "no"]) for _ in range(dice.between(1, 30))]
     predicted = [one if dice.chance(0.6) else dice.pick(["yes", "no"]) for one in gold]
     right = sum(a == b for a, b in zip(gold, predicted, strict=True))
-    expected = {"accuracy": right / len(gold)}
-    return "yes-no", None, *_labelled(gold, predicted), expected
+    return Made("yes-no", *_labelled(gold, predicted), {"accuracy": right / len(gold)})
 
 
-def _labelled(
-    gold: Sequence[str], predicted: Sequence[str]
-) -> tuple[list[SequenceExample], list[dict[str, Any]]]:
-    examples = [
-        SequenceExample(id=f"e{number}", document=None, text="t", label=label)
-        for number, label in enumerate(gold)
-    ]
-    return examples, [{"id": one.id, "label": label} for one, label in zip(examples, predicted, strict=True)]
+def _labelled(gold: Sequence[str], predicted: Sequence[str]) -> tuple[Rows, Rows]:
+    return [{"text": "t", "label": label} for label in gold], [{"label": label} for label in predicted]
 
 
 def _hallmarks(dice: Dice) -> Made:
@@ -109,20 +90,13 @@ def _hallmarks(dice: Dice) -> Made:
     ]
     occurring = sorted(set().union(*gold, *predicted))
     true, guessed = (scorers.indicators(one, occurring) for one in (gold, predicted))
-    micro = scorers.linkbert_hoc(true, guessed)
     expected = {
         "example_f1": scorers.blue_hoc(gold, predicted),
-        "micro_f1": micro,
+        "micro_f1": scorers.linkbert_hoc(true, guessed),
         "macro_f1": scorers.sklearn_label_sets(true, guessed, "macro"),
     }
-    examples = [
-        MultilabelExample(id=f"d{number}", document=None, text="t", labels=sorted(labels))
-        for number, labels in enumerate(gold)
-    ]
-    lines = [
-        {"id": one.id, "labels": sorted(labels)} for one, labels in zip(examples, predicted, strict=True)
-    ]
-    return "classification", None, examples, lines, expected
+    examples = [{"text": "t", "labels": sorted(labels)} for labels in gold]
+    return Made("classification", examples, [{"labels": sorted(labels)} for labels in predicted], expected)
 
 
 def _questions(dice: Dice) -> Made:
@@ -137,67 +111,50 @@ def _questions(dice: Dice) -> Made:
     found = zip(*(a + b for a, b in zip(bioasq, squad, strict=True)), strict=True)
     expected = {name: sum(values) / number for name, values in zip(names, found, strict=True)}
     examples = [
-        SpanExample(
-            id=f"q{place}", document=None, question="?", context=gold[0], golds=gold,
-            answers=[Answer(text=gold[0], start=0)],
-        )
-        for place, gold in enumerate(golds)
-    ]  # fmt: skip
+        {"question": "?", "context": gold[0], "golds": gold, "answers": [Answer(text=gold[0], start=0)]}
+        for gold in golds
+    ]
     shown = [
         [{"text": text, "probability": 1 / rank} for rank, text in enumerate(answers, 1)]
         for answers in distinct
     ]
-    lines = [{"id": one.id, "answers": answers} for one, answers in zip(examples, shown, strict=True)]
-    return "factoid", None, examples, lines, expected
+    return Made("factoid", examples, [{"answers": answers} for answers in shown], expected)
 
 
 def _pairs(dice: Dice) -> Made:
     gold = [0.0, 4.0, *(dice.between(0, 20) / 5 for _ in range(dice.between(1, 20)))]
     predicted = [value + dice.between(-9, 9) / 4 for value in gold]
     predicted[0] = -9.5
-    examples = [
-        RegressionExample(id=f"p{number}", document=None, text="t", text_pair="u", score=value)
-        for number, value in enumerate(gold)
-    ]
-    lines = [{"id": one.id, "score": value} for one, value in zip(examples, predicted, strict=True)]
+    examples = [{"text": "t", "text_pair": "u", "score": value} for value in gold]
     expected = {"pearson": scorers.pearson(gold, predicted)}
-    return "similarity", None, examples, lines, expected
+    return Made("similarity", examples, [{"score": value} for value in predicted], expected)
 
 
-MAKERS: tuple[tuple[str, Callable[[Dice], Made]], ...] = (
+MAKERS = (
     ("tokens", _words), ("sequence", _relations), ("sequence", _yes_no), ("multilabel", _hallmarks),
     ("span", _questions), ("regression", _pairs),
 )  # fmt: skip
 
 
-def _equal(dice: Dice, folder: Path) -> str:
-    """Write a file of predictions, and compare its scores by all scorers with those expected."""
+@attack("scorers", cases=10_000, quick=60)
+def equal(dice: Dice, folder: Path) -> str:
+    """Made-up files of predictions of every kind, with labels that are not well formed: equal to conlleval,
+    seqeval, seqeval 0.0.12, scikit-learn and the rules of BLUE, bio-lm, LinkBERT, BioASQ and SQuAD."""
     kind, make = dice.pick(MAKERS)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of scikit-learn, about labels that do not occur
-        task, negative, examples, lines, expected = make(dice)
+        made = make(dice)
+    examples = [KINDS[kind](id=f"e{n}", document=None, **one) for n, one in enumerate(made.examples)]
     write_examples(folder / "test.jsonl.gz", examples)
+    lines = ({"id": f"e{n}", **one} for n, one in enumerate(made.predictions))
     write_jsonl_gz(folder / "predictions.jsonl.gz", lines)
     gold = list(read_examples(folder / "test.jsonl.gz", KINDS[kind]))
     predicted = read_predictions(folder / "predictions.jsonl.gz", gold)
-    scores = score_by_all(kind, task, gold, predicted, negative)
-    found = {one.scorer.name: one.score for one in scores}
-    wrong = {
-        name: (found[name], value)
-        for name, value in expected.items()
-        if found[name] is None or abs((found[name] or 0.0) - value) > 1e-9
+    found = {
+        one.scorer.name: one.score for one in score_by_all(kind, made.task, gold, predicted, made.negative)
     }
-    return "".join(f"{name} is {ours}, not {theirs}; " for name, (ours, theirs) in wrong.items())
-
-
-ATTACKS = (
-    Attack(
-        name="scorers",
-        fault="made-up files of predictions of every kind, with labels that are not well formed",
-        survived="equal to conlleval, seqeval, seqeval 0.0.12, scikit-learn and the rules of BLUE, bio-lm, "
-        "LinkBERT, BioASQ and SQuAD",
-        case=_equal,
-        cases=10_000,
-        quick=60,
-    ),
-)
+    return "".join(
+        f"{name} is {found[name]}, not {value}; "
+        for name, value in made.scores.items()
+        if found[name] is None or abs((found[name] or 0.0) - value) > 1e-9
+    )

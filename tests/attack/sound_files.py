@@ -29,17 +29,20 @@ class Reader:
 
     Attributes:
         name: The name of its file; if it ends with `.gz`, the file is compressed.
-        sound: A content that it reads.
+        sound: A content that it reads, or what makes it.
         read: Read all of a file.
         named: What messages may name in place of the file.
         unseen: Kinds of damage that need not be seen.
     """
 
     name: str
-    sound: Callable[[], str | bytes]
+    sound: str | Callable[[], str | bytes]
     read: Callable[[Path], Any]
     named: tuple[str, ...] = ()
     unseen: frozenset[str] = frozenset()
+
+    def content(self) -> str | bytes:
+        return self.sound if isinstance(self.sound, str) else self.sound()
 
 
 def _line(**values: Any) -> str:
@@ -179,49 +182,44 @@ def _encoded(path: Path) -> Any:
     return load_tokenizer(path.parent).encode("a naïve b").ids
 
 
-def reader(name: str, sound: str | Callable[[], str | bytes], read: Callable[[Path], Any]) -> Reader:
-    """Return a reader of a sound file."""
-    return Reader(name, (lambda: sound) if isinstance(sound, str) else sound, read)
-
-
 _DATASETS = {"tsv": TABLE, "txt": WORDS, "jsonl": LABELLED, "json": SQUAD}
 _REPEATS = frozenset({"a key repeated"})
 
 READERS = (
-    reader("notes.jsonl", JSON_TEXTS, _texts),
-    reader("notes.jsonl.gz", JSON_TEXTS, _texts),
-    reader("notes.txt", TEXT, partial(_plain_text, "blank-line")),
-    reader("lines.txt.gz", TEXT, partial(_plain_text, "line")),
-    reader("NOTEEVENTS.csv", NOTES, lambda path: list(clinical.read_notes(path, "normalise"))),
-    reader("NOTEEVENTS.csv.gz", NOTES, lambda path: list(clinical.read_notes(path))),
+    Reader("notes.jsonl", JSON_TEXTS, _texts),
+    Reader("notes.jsonl.gz", JSON_TEXTS, _texts),
+    Reader("notes.txt", TEXT, partial(_plain_text, "blank-line")),
+    Reader("lines.txt.gz", TEXT, partial(_plain_text, "line")),
+    Reader("NOTEEVENTS.csv", NOTES, lambda path: list(clinical.read_notes(path, "normalise"))),
+    Reader("NOTEEVENTS.csv.gz", NOTES, lambda path: list(clinical.read_notes(path))),
     Reader(
         "pubmed26n0001.xml.gz",
-        lambda: f"<PubmedArticleSet>{CITATIONS}</PubmedArticleSet>",
+        f"<PubmedArticleSet>{CITATIONS}</PubmedArticleSet>",
         lambda path: list(read_medline_with_pubmed_parser(path)),
         unseen=_REPEATS,  # several labels, sections and languages are usual
     ),
-    reader("filelist.csv", FILE_LIST, _packages),
-    Reader("PMC7.1.json", lambda: json.dumps(ARTICLE), _fetched, named=("PMC00000xxxx.tar.gz",)),
-    reader("documents.txt", TEXT, partial(_annotated, "text")),
-    reader("documents.jsonl", DOCUMENTS, partial(_annotated, "jsonl")),
-    reader("documents.jsonl.gz", DOCUMENTS, partial(_annotated, "jsonl")),
-    reader("words.jsonl", _line(id="1", words=["Ann", "ïs", "here"]), partial(_annotated, "jsonl")),
-    reader("pairs.jsonl", PAIRS, _related),
-    reader("bioc.json", json.dumps(BIOC, ensure_ascii=False, indent=1), partial(_annotated, "bioc-json")),
-    reader("bioc.xml", BIOC_XML, partial(_annotated, "bioc-xml")),
-    reader("bioc.xml.gz", BIOC_XML, partial(_annotated, "bioc-xml")),
-    reader("documents.pubtator", PUBTATOR, partial(_annotated, "pubtator")),
-    reader("corpus.pubtator", PUBTATOR, lambda path: list(read_documents(path))),
-    reader("punkt_tab.zip", punkt_zip, lambda path: vars(read_punkt(path))),
+    Reader("filelist.csv", FILE_LIST, _packages),
+    Reader("PMC7.1.json", json.dumps(ARTICLE), _fetched, named=("PMC00000xxxx.tar.gz",)),
+    Reader("documents.txt", TEXT, partial(_annotated, "text")),
+    Reader("documents.jsonl", DOCUMENTS, partial(_annotated, "jsonl")),
+    Reader("documents.jsonl.gz", DOCUMENTS, partial(_annotated, "jsonl")),
+    Reader("words.jsonl", _line(id="1", words=["Ann", "ïs", "here"]), partial(_annotated, "jsonl")),
+    Reader("pairs.jsonl", PAIRS, _related),
+    Reader("bioc.json", json.dumps(BIOC, ensure_ascii=False, indent=1), partial(_annotated, "bioc-json")),
+    Reader("bioc.xml", BIOC_XML, partial(_annotated, "bioc-xml")),
+    Reader("bioc.xml.gz", BIOC_XML, partial(_annotated, "bioc-xml")),
+    Reader("documents.pubtator", PUBTATOR, partial(_annotated, "pubtator")),
+    Reader("corpus.pubtator", PUBTATOR, lambda path: list(read_documents(path))),
+    Reader("punkt_tab.zip", punkt_zip, lambda path: vars(read_punkt(path))),
     Reader(
         "tokenizer.json",
-        lambda: json.dumps(TOKENIZER, ensure_ascii=False),
+        json.dumps(TOKENIZER, ensure_ascii=False),
         _encoded,
         unseen=_REPEATS,  # tokenizers reads the file
     ),
-    reader("table01.published.csv", PUBLISHED, lambda path: read_published(path).to_csv()),
+    Reader("table01.published.csv", PUBLISHED, lambda path: read_published(path).to_csv()),
     *(
-        Reader(f"{name}.{suffix}", partial(str, content), _new_dataset, named=("dataset mine", "example '"))
+        Reader(f"{name}.{suffix}", content, _new_dataset, named=("dataset mine", "example '"))
         for suffix, content in _DATASETS.items()
         for name in ("train", "test")
     ),

@@ -2,14 +2,15 @@
 
 import json
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from pubmill.convert.hoc import HALLMARKS
 from pubmill.errors import PubmillError
 from pubmill.predictions.scores import score_submission
-from tests.attack import Attack
+from tests.attack import attack, template
+from tests.attack.sound_files import Reader
 from tests.unit.predictions import toy_datasets as toy
 from tests.world.dice import Dice
 
@@ -17,23 +18,54 @@ Damage = Callable[[Dice, str], str]
 
 
 @cache
-def _contents(results: Path) -> dict[str, tuple[str, str]]:
-    """Return undamaged files: name -> dataset and content."""
+def _results(access: str = "public") -> Path:
+    made = template()
     for name in toy.KINDS:
-        toy.make(results, name)
+        toy.make(made, name, access=access)
+    return made
+
+
+def _read(dataset: str, path: Path, access: str = "public") -> Any:
+    results = _results(access)
+    return score_submission(path, toy.recipe(results, dataset), results)
+
+
+@cache
+def _contents() -> dict[str, tuple[str, str]]:
+    """Return undamaged files: name -> dataset and content."""
     return {
         "conll": ("ner", toy.conll()),
         "iobes": ("ner", toy.conll(toy.iobes)),
         "conll-ids": ("ner", toy.conll(toy.ioe, ids=True)),
         "pubtator": ("ner", toy.pubtator()),
-        "bioc": ("ner", json.dumps(toy.bioc("ner", results), indent=1)),
-        "bioc-xml": ("ner", toy.bioc_xml(results)),
-        "relations": ("rel", json.dumps(toy.bioc("rel", results), indent=1)),
+        "bioc": ("ner", json.dumps(toy.bioc("ner", _results()), indent=1)),
+        "bioc-xml": ("ner", toy.bioc_xml(_results())),
+        "relations": ("rel", json.dumps(toy.bioc("rel", _results()), indent=1)),
         "table": ("rel", toy.blurb_tsv()),
         "numbered-table": ("rel", toy.indexed_tsv()),
         **{f"lines-{name}": (name, toy.jsonl(name)) for name in toy.KINDS},
         "spans": ("ner", toy.span_lines()),
     }
+
+
+FORMS = {
+    "predictions.conll": "conll", "predictions.txt": "pubtator", "predictions.json": "bioc",
+    "predictions.xml": "bioc-xml", "predictions.tsv": "table", "spans.jsonl": "spans",
+    **{f"{name}.jsonl": f"lines-{name}" for name in toy.KINDS},
+}  # fmt: skip
+"""Name of a file that the attack `readers` damages -> its form."""
+
+
+def _lines(form: str, path: Path) -> Any:
+    access = "restricted" if form == "spans" else "public"
+    return _read(_contents()[form][0], path, access).submission.lines
+
+
+def _content(form: str) -> str:
+    return _contents()[form][1]
+
+
+READERS = [Reader(name, partial(_content, form), partial(_lines, form)) for name, form in FORMS.items()]
 
 
 def _cut(dice: Dice, text: str) -> str:
@@ -128,51 +160,35 @@ def _unbalance(dice: Dice, text: str) -> str:
 
 ANY: dict[str, Damage] = {"cut": _cut, "rename": _rename, "spoil": _spoil}
 ENTRIES: dict[str, Damage] = {"lose": _lose, "repeat": _repeat, "gap": _gap}
-_TEXTS = ("conll", "iobes", "numbered-table")
+ROWS = ANY | ENTRIES | {"unbalance": _unbalance}
+LINES = ENTRIES | {"cut": _cut, "unbalance": _unbalance}
 DAMAGES: dict[str, dict[str, Damage]] = {
-    **{name: {**ANY, **ENTRIES, "swap": _swap, "unbalance": _unbalance} for name in _TEXTS},
-    "conll-ids": {**ANY, **ENTRIES, "unbalance": _unbalance},
+    **dict.fromkeys(("conll", "iobes", "numbered-table"), ROWS | {"swap": _swap}),
+    **dict.fromkeys(("conll-ids", "table"), ROWS),
     "pubtator": {**ANY, "lose": _lose, "repeat": _repeat},
-    "table": {**ANY, **ENTRIES, "unbalance": _unbalance},
-    "blurb": {**ANY, **ENTRIES},
     **dict.fromkeys(("bioc", "bioc-xml", "relations"), ANY),
-    **{
-        f"lines-{name}": {"cut": _cut, **ENTRIES, "leak": _leak, "unbalance": _unbalance, "spoil": _spoil}
-        for name in toy.KINDS
-    },
-    "spans": {"cut": _cut, **ENTRIES, "shift": _shift, "unbalance": _unbalance},
+    **{f"lines-{name}": LINES | {"leak": _leak, "spoil": _spoil} for name in toy.KINDS},
+    "spans": LINES | {"shift": _shift},
 }
 
 
+@attack("submissions", cases=2_000, quick=30)
 def _damaged_submission(dice: Dice, folder: Path) -> str:
-    contents = _contents(folder.parent / "submissions")
-    results = folder.parent / "submissions"
-    name = dice.pick(sorted(contents))
-    dataset, content = contents[name]
+    """Predictions of other systems in every form: cut, with lost, repeated, swapped or joined entries, other
+    ids, words and labels, shifted offsets, gold in ids: refused with the reason, or listed with what was left
+    aside; none is scored silently."""
+    name = dice.pick(sorted(_contents()))
+    dataset, content = _contents()[name]
     what = dice.pick(sorted(DAMAGES[name]))
     damaged = DAMAGES[name][what](dice, content)
     path = folder / "predictions"
-    recipe = toy.recipe(results, dataset)
     path.write_bytes(content.encode())
-    expected = score_submission(path, recipe, results).submission.lines
+    expected = _read(dataset, path).submission.lines
     path.write_bytes(damaged.encode(errors="surrogatepass"))
     try:
-        found = score_submission(path, recipe, results)
+        found = _read(dataset, path)
     except PubmillError:
         return ""
     if found.left_aside() or found.submission.lines == expected:
         return ""  # counted and listed, or the damage changed nothing
     return f"{name} with {what} was scored: {found.metrics}"
-
-
-ATTACKS = (
-    Attack(
-        name="submissions",
-        fault="predictions of other systems in every form: cut, with lost, repeated, swapped or joined "
-        "entries, other ids, words and labels, shifted offsets, gold in ids",
-        survived="refused with the reason, or listed with what was left aside; none is scored silently",
-        case=_damaged_submission,
-        cases=2_000,
-        quick=30,
-    ),
-)

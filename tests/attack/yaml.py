@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from pubmill.specs import strict_yaml
-from tests.attack import Attack
+from tests.attack import attack
 from tests.conftest import ROOT
 from tests.damage import damage
 from tests.world.dice import Dice
@@ -65,7 +65,10 @@ def _content(dice: Dice) -> bytes:
     return text.encode(dice.pick(ENCODINGS), "replace")
 
 
+@attack("yaml", cases=3_000, quick=60)
 def _case(dice: Dice, folder: Path) -> str:
+    """Hostile YAML (tags, aliases, depth, merge keys, encodings, control characters), damaged specs: a value,
+    or messages of one line each with file and line."""
     path = folder / "x.yaml"
     path.write_bytes(_content(dice))
     errors: list[str] = []
@@ -77,13 +80,3 @@ def _case(dice: Dice, folder: Path) -> str:
         return f"a {type(document.value).__name__} instead of keys with values"
     lost = [at for at in document.lines if not document.where(at).startswith("x.yaml:")]
     return f"no line for {lost[0]!r}" if lost else ""
-
-
-ATTACKS = (
-    Attack(
-        name="yaml",
-        fault="hostile YAML (tags, aliases, depth, merge keys, encodings, control characters), damaged specs",
-        survived="a value, or messages of one line each with file and line", case=_case, cases=3_000,
-        quick=60,
-    ),
-)  # fmt: skip

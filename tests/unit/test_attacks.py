@@ -3,34 +3,33 @@
 import pytest
 
 from tests.attack import Attack, attacks
-from tests.attack.running import SHOWN, run
 
 MOST, PART = 50, 10
 """Most cases of an attack in the weekly tests, and their part of those of `make attack`, which are fewer
 where a case takes long."""
-EVERY = [pytest.param(attack, id=name) for name, attack in attacks().items()]
-
-
-def more(attack: Attack) -> range:
-    """Return the cases of the weekly tests after the few of the ordinary ones."""
-    return range(attack.quick, min(-(-attack.cases // PART), MOST))
 
 
 def check(attack: Attack, cases: range) -> None:
     if reason := attack.absent():
         pytest.skip(reason)
-    tally = run(attack, 1, cases)
-    assert not tally.failures, "\n".join(tally.failures[:SHOWN])
+    assert attack.failures(1, cases) == []
 
 
-@pytest.mark.parametrize("attack", EVERY)
-def test_a_few_cases_are_survived(attack: Attack) -> None:
-    check(attack, range(attack.quick))
+@pytest.mark.parametrize("name", attacks())
+def test_a_few_cases_are_survived(name: str) -> None:
+    check(attacks()[name], range(attacks()[name].quick))
+
+
+LONG = {
+    name: cases
+    for name, attack in attacks().items()
+    if (cases := range(attack.quick, min(-(-attack.cases // PART), MOST)))
+}
+"""The cases after the few of the ordinary tests."""
 
 
 @pytest.mark.long
 @pytest.mark.weekly
-@pytest.mark.parametrize("name", [name for name, attack in attacks().items() if more(attack)])
+@pytest.mark.parametrize("name", LONG)
 def test_many_cases_are_survived(name: str) -> None:
-    attack = attacks()[name]
-    check(attack, more(attack))
+    check(attacks()[name], LONG[name])

@@ -9,21 +9,18 @@ from tests.mutations.trials import survivors
 
 ROOT = Path(__file__).resolve().parents[2]
 CHECKOUT = {
-    "pubmill/__init__.py": "",
-    "pubmill/sums/__init__.py": "",
+    "pubmill/__init__.py": "", "pubmill/sums/__init__.py": "",
     "pubmill/sums/counting.py": (
         "def doubled(number):\n    return number + number\n\n\ndef is_many(number):\n    return number > 10\n"
     ),
-    "tests/__init__.py": "",
-    "tests/conftest.py": "",
-    "tests/unit/__init__.py": "",
+    "tests/__init__.py": "", "tests/conftest.py": "", "tests/unit/__init__.py": "",
     "tests/unit/sums/__init__.py": "",
     "tests/unit/sums/test_words.py": (
         "from pubmill.sums.counting import doubled, is_many\n\n\ndef test_words():\n"
         "    assert doubled(3) == 6 and not is_many(9) and is_many(12)\n"
     ),
     "tests/unit/sums/test_other.py": "def test_nothing():\n    pass\n",
-}
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -43,18 +40,14 @@ def changes(folder: Path, text: str) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("x = a < b", [("a < b", "(a <= b)")]),
-        ("x = a is None", [("a is None", "(a is not None)")]),
+        ("x = a < b", [("a < b", "(a <= b)")]), ("x = a is None", [("a is None", "(a is not None)")]),
         ("x = a + b ** c", [("a + b ** c", "(a - b ** c)"), ("b ** c", "(b * c)")]),
-        ("x += y", [("x += y", "x -= y")]),
-        ("x = a and b", [("a and b", "(a or b)")]),
-        ("x = not a", [("not a", "(a)")]),
-        ("x = a if b else c", [("b", "(not b)")]),
-        ("if ready(): pass", [("ready()", "(not ready())")]),
-        ("x = [a for a in b if a]", [("a", "(not a)")]),
+        ("x += y", [("x += y", "x -= y")]), ("x = a and b", [("a and b", "(a or b)")]),
+        ("x = not a", [("not a", "(a)")]), ("x = a if b else c", [("b", "(not b)")]),
+        ("if ready(): pass", [("ready()", "(not ready())")]), ("x = [a for a in b if a]", [("a", "(not a)")]),
         ("x = {'é': 3, 'b': True}", [("3", "(4)"), ("True", "(False)")]),
     ],
-)
+)  # fmt: skip
 def test_operators_constants_and_conditions_are_changed(
     tmp_path: Path, text: str, expected: list[tuple[str, str]]
 ) -> None:

@@ -56,15 +56,29 @@ def jobs(root: Path, folder: Path, verb: str, *words: str) -> subprocess.Complet
 
 
 @pytest.mark.parametrize(
-    ("system", "program", "answer", "expected", "words"),
+    ("system", "program", "cancels", "answer", "expected", "words"),
     [
-        ("sge", "qsub", "71", "71", ["smp", "4", "h_rt=5400,mem_free=2001M", "gpu=1"]),
-        ("pbs", "qsub", "71.head", "71.head", ["select=1:ncpus=4:mem=8001mb:ngpus=1", "walltime=1:30:00"]),
-        ("lsf", "bsub", "Job <71> is submitted to queue <q>.", "71", ["90", "8001MB", "num=1"]),
+        ("sge", "qsub", "qdel", "71", "71", ["smp", "4", "h_rt=5400,mem_free=2001M", "gpu=1"]),
+        (
+            "pbs",
+            "qsub",
+            "qdel",
+            "71.head",
+            "71.head",
+            ["select=1:ncpus=4:mem=8001mb:ngpus=1", "walltime=1:30:00"],
+        ),
+        ("lsf", "bsub", "bkill", "Job <71> is submitted to queue <q>.", "71", ["90", "8001MB", "num=1"]),
     ],
 )
-def test_a_job_requests_cores_memory_time_and_gpus(
-    root: Path, tmp_path: Path, system: str, program: str, answer: str, expected: str, words: list[str]
+def test_a_job_requests_cores_memory_time_and_gpus_and_is_cancelled(
+    root: Path,
+    tmp_path: Path,
+    system: str,
+    program: str,
+    cancels: str,
+    answer: str,
+    expected: str,
+    words: list[str],
 ) -> None:
     fake(tmp_path, COMMANDS[system], "")
     fake(tmp_path, program, answer)
@@ -74,6 +88,9 @@ def test_a_job_requests_cores_memory_time_and_gpus(
     assert set(words) <= set(given) and given[-1] == "job.sh"
     jobs(root, tmp_path, "submit", "table", "1", "100", "5", "0", "job.sh")
     assert not any("gpu" in word for word in (tmp_path / f"{program}.args").read_text().splitlines())
+    fake(tmp_path, cancels, "")
+    assert jobs(root, tmp_path, "cancel", "71", "72").returncode == 0
+    assert (tmp_path / f"{cancels}.args").read_text() == "71\n72\n"
 
 
 @pytest.mark.parametrize(
@@ -101,14 +118,6 @@ def test_the_state_of_a_job(
     for name, (text, code) in commands.items():
         fake(tmp_path, name, text, code)
     assert jobs(root, tmp_path, "status", "71").stdout == f"{expected}\n"
-
-
-@pytest.mark.parametrize(("system", "program"), [("sge", "qdel"), ("pbs", "qdel"), ("lsf", "bkill")])
-def test_jobs_are_cancelled(root: Path, tmp_path: Path, system: str, program: str) -> None:
-    fake(tmp_path, COMMANDS[system], "")
-    fake(tmp_path, program, "")
-    assert jobs(root, tmp_path, "cancel", "71", "72").returncode == 0
-    assert (tmp_path / f"{program}.args").read_text() == "71\n72\n"
 
 
 def test_a_submission_that_fails_has_no_id(root: Path, tmp_path: Path) -> None:

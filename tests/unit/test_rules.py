@@ -6,18 +6,9 @@ from pathlib import Path
 import pytest
 
 from pubmill.storage.result_paths import RELATIVE
+from tests.rule_commands import commands
 
-_SHELL = re.compile(r'^ +shell:\n((?: +f?"(?:[^"\\]|\\.)*"\n)+)', re.MULTILINE)
 _PARAMS = re.compile(r"^    params:\n((?:        .*\n)+)", re.MULTILINE)
-
-
-def found(root: Path, pattern: re.Pattern[str]) -> list[tuple[str, str]]:
-    """Return file and text of every match in the rules."""
-    return [
-        (path.name, text)
-        for path in sorted((root / "rules").rglob("*.smk"))
-        for text in pattern.findall(path.read_text())
-    ]
 
 
 def unquoted(command: str) -> list[str]:
@@ -28,10 +19,9 @@ def unquoted(command: str) -> list[str]:
 
 
 def test_every_field_of_every_shell_command_is_quoted(root: Path) -> None:
-    commands = found(root, _SHELL)
     rules = sum(path.read_text().count("    shell:") for path in (root / "rules").rglob("*.smk"))
-    assert len(commands) == rules > 25
-    assert {name: fields for name, text in commands if (fields := unquoted(text))} == {}
+    assert len(commands()) == rules > 25
+    assert {text: fields for text in commands() if (fields := unquoted(text))} == {}
 
 
 def test_unquoted_fields_are_found() -> None:
@@ -40,7 +30,8 @@ def test_unquoted_fields_are_found() -> None:
 
 def test_recipes_are_given_by_functions(root: Path) -> None:
     """Snakemake treats braces in a parameter's text as wildcards, unless a function returns the text."""
-    params = "".join(text for _, text in found(root, _PARAMS))
+    texts = [path.read_text() for path in sorted((root / "rules").rglob("*.smk"))]
+    params = "".join(params for text in texts for params in _PARAMS.findall(text))
     assert params.count("as_json(") + params.count(".params,") > 20
     assert [line for line in params.splitlines() if "as_json(" in line and "lambda w:" not in line] == []
 
@@ -51,10 +42,9 @@ def test_the_package_starts_no_shell(root: Path, word: str) -> None:
     assert [path.name for path in files if word in path.read_text()] == []
 
 
-def test_folders_in_shell_commands_are_those_of_paths(root: Path) -> None:
+def test_folders_in_shell_commands_are_those_of_paths() -> None:
     """Commands spell them, which saves each rule a parameter."""
-    commands = "".join(text for _, text in found(root, _SHELL))
-    folders = set(re.findall(r'\{params\.places\.results:q\}/([^ "]+)', commands))
+    folders = set(re.findall(r"\{params\.places\.results:q\}/([^ ]+)", " ".join(commands())))
     known = {
         RELATIVE.dataset("{dataset}"), RELATIVE.vocab("{vocab}"), RELATIVE.tokens("{corpus}", "{vocab}"),
         RELATIVE.checkpoint("{recipe}", "{step}"), RELATIVE.model("{model}"),

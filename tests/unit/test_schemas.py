@@ -44,13 +44,11 @@ def test_every_file_fits_the_schema_of_its_first_line(
 @pytest.mark.parametrize(
     ("schema", "text", "where"),
     [
-        ("models", "lowercas: true", "lowercas"),
-        ("models", "weights: {kind: folder, locl: x}", "weights"),
-        ("study", "scale: [full]", "scale"),
-        ("protocols", "epochs: many", "epochs"),
+        ("models", "lowercas: true", "lowercas"), ("models", "weights: {kind: folder, locl: x}", "weights"),
+        ("study", "scale: [full]", "scale"), ("protocols", "epochs: many", "epochs"),
         ("tables", "kind: results\ncolums: []", "colums"),
     ],
-)
+)  # fmt: skip
 def test_a_misspelt_key_or_a_wrong_value_is_marked(
     validators: dict[str, Draft202012Validator], schema: str, text: str, where: str
 ) -> None:

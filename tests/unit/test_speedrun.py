@@ -8,17 +8,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks import speedrun_rules
-from benchmarks.speedrun_page import (
-    by_model,
-    check_page,
-    curves_figure,
-    ladder_figure,
-    page_with,
-    records_page,
-    repeats_table,
-    tasks_table,
-)
+from benchmarks import speedrun_page, speedrun_rules
 from benchmarks.speedrun_processes import Processes
 from benchmarks.speedrun_queue import BASELINE, Job, read_queue, ready_jobs, twin
 from benchmarks.speedrun_rules import (
@@ -147,25 +137,31 @@ def test_the_queue_searches_first_and_repeats_what_one_seed_does_not_decide() ->
 
 
 def test_the_page_has_every_record_that_is_kept_here() -> None:
-    check_page(write=False)
-    page = records_page("<!-- written -->")
+    speedrun_page.check_page(write=False)
+    page = speedrun_page.records_page("<!-- written -->")
     for division, name in read_records():
         assert f"| {name.removeprefix('search.')} | {division} |" in page
     assert "| baseline, 15-minutes | 1 |" in page
     with pytest.raises(PubmillError, match="lacks the table"):
-        page_with("# Speedrun\n", {"tasks": tasks_table({})})
+        speedrun_page.page_with("# Speedrun\n", {"tasks": speedrun_page.tasks_table({})})
 
 
 def test_repeats_stand_beside_their_records_and_scores_by_model() -> None:
     records = {("1-minute", "some"): made_record("some", [4.0, 4.1])}
     repeated = {("1-minute", "some"): made_record("some", [4.02])}
-    assert "| some, 1-minute | 1 | 4.000 | 4.020 | 100 | 96 |" in repeats_table(records, repeated)
+    assert "| some, 1-minute | 1 | 4.000 | 4.020 | 100 | 96 |" in speedrun_page.repeats_table(
+        records, repeated
+    )
     scores = [{"place": "1-minute/some", "dataset": "bc2gm", "score": score} for score in (0.5, 0.6, None)]
-    assert "| some, 1-minute |  |  | 55.0 ± 7.1 (2) |  |" in tasks_table(by_model(scores))
+    assert "| some, 1-minute |  |  | 55.0 ± 7.1 (2) |  |" in speedrun_page.tasks_table(
+        speedrun_page.by_model(scores)
+    )
     baseline = made_record("baseline", [4.0], division="5-minutes")
-    assert "<circle" in ladder_figure({("5-minutes", "x"): baseline})
+    assert "<circle" in speedrun_page.ladder_figure({("5-minutes", "x"): baseline})
     curves = {("15-minutes", name): made_record(name, [4.0]) for name in ("baseline", "start")}
-    assert curves_figure(curves).count("<polyline") == 2 and curves_figure({}).startswith("<svg")
+    assert speedrun_page.curves_figure(curves).count("<polyline") == 2 and speedrun_page.curves_figure(
+        {}
+    ).startswith("<svg")
 
 
 @pytest.mark.parametrize(

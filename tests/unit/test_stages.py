@@ -48,13 +48,10 @@ def test_versions_are_those_that_were_confirmed() -> None:
 @pytest.mark.parametrize(
     ("stage", "file"),
     [
-        ("parse", "corpus/shards.py"),
-        ("pack", "storage/parquet.py"),
-        ("convert", "convert/conll.py"),
-        ("score", "storage/files.py"),
-        ("table", "report/templates/table.html.j2"),
+        ("parse", "corpus/shards.py"), ("pack", "storage/parquet.py"), ("convert", "convert/conll.py"),
+        ("score", "storage/files.py"), ("table", "report/templates/table.html.j2"),
     ],
-)
+)  # fmt: skip
 def test_what_programs_reach_through_others_counts(root: Path, stage: str, file: str) -> None:
     assert root / "pubmill" / file in digests.sources(stage)
 

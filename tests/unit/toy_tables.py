@@ -65,33 +65,14 @@ def paths(model: str, dataset: str, seeds: int = 2) -> list[str]:
 
 def record(model: str, dataset: str, seed: int, score: float, **changes: Any) -> Record:
     values: dict[str, Any] = {
-        "model": model,
-        "dataset": dataset,
-        "protocol": "blurb",
-        "setting": "standard",
-        "scale": "small",
-        "seed": seed,
-        "split": "test",
-        "metric": "entity_f1",
-        "metrics": {"entity_f1": score},
-        "counts": {},
-        "dev_score": score,
-        "failed": None,
-        "recipe": {},
-        "max_length": 512,
-        "dev_split": "dev",
-        "encoded": {},
-        "versions": {"finetune": 1},
-        "data_sha256": "d" * 64,
-        "trained_on_sha256": {"train": "a" * 64},
-        "model_sha256": None,
-        "commit": "c" * 40,
-        "packages": {"torch": "2.13.0"},
-        "python": "3.11.9",
-        "hardware": {"cpu": "a processor", "cores": 2, "gpus": []},
-        "seconds": 10.0,
-        "scored_with": {},
-    }
+        "model": model, "dataset": dataset, "protocol": "blurb", "setting": "standard", "scale": "small",
+        "seed": seed, "split": "test", "metric": "entity_f1", "metrics": {"entity_f1": score}, "counts": {},
+        "dev_score": score, "failed": None, "recipe": {}, "max_length": 512, "dev_split": "dev",
+        "encoded": {}, "versions": {"finetune": 1}, "data_sha256": "d" * 64,
+        "trained_on_sha256": {"train": "a" * 64}, "model_sha256": None, "commit": "c" * 40,
+        "packages": {"torch": "2.13.0"}, "python": "3.11.9",
+        "hardware": {"cpu": "a processor", "cores": 2, "gpus": []}, "seconds": 10.0, "scored_with": {},
+    }  # fmt: skip
     return Record(**values | changes)
 
 
@@ -119,34 +100,24 @@ def compared(one: Table) -> Comparisons:
     """The best complete cell of each row against the others, by p values that are made up."""
     found = []
     rows = [row for row in one.rows if row.shown]
+    by_chance: dict[str, Any] = {
+        "bootstrap_p": 0.01, "bootstrap_adjusted": 0.02, "randomisation_p": 0.03,
+        "randomisation_adjusted": 0.06, "interval": (-0.25, 2.5),
+    }  # fmt: skip
     for row in rows:
         cells = {c.key: one.cells[c.key][row.key] for c in one.columns if one.cells[c.key][row.key].seeds}
         scores = {key: cell.value for key, cell in cells.items() if cell.value is not None}
         best, *others = sorted(scores, key=lambda key: -scores[key]) or [""]
         pairs = tuple(
-            ModelPair(
-                other=other,
-                difference=scores[best] - scores[other],
-                bootstrap_p=0.01,
-                bootstrap_adjusted=0.02,
-                randomisation_p=0.03,
-                randomisation_adjusted=0.06,
-                interval=(-0.25, 2.5),
-            )
-            for other in others
+            ModelPair(other=other, difference=scores[best] - scores[other], **by_chance) for other in others
         )
         if pairs:
             found.append(RowComparisons(row=row.key, unit="document", units=60, best=best, pairs=pairs))
-    return Comparisons(
-        **values_of(Heading, one),
-        aggregate=one.aggregate,
-        resamplings=1000,
-        confidence=0.95,
-        row_labels={row.key: row.label for row in rows},
-        metrics={row.key: row.metric for row in rows},
-        column_labels={column.key: column.label for column in one.columns},
-        rows=tuple(found),
-    )
+    labels = {"row_labels": {row.key: row.label for row in rows}, "rows": tuple(found)}
+    labels |= {"metrics": {row.key: row.metric for row in rows}}
+    labels |= {"column_labels": {column.key: column.label for column in one.columns}}
+    heading: dict[str, Any] = values_of(Heading, one) | labels
+    return Comparisons(**heading, aggregate=one.aggregate, resamplings=1000, confidence=0.95)
 
 
 SYSTEMS = {"genes": 0.6, "drugs": 0.4}
@@ -176,17 +147,11 @@ def recipe_with_systems(**changes: Any) -> TableRecipe:
 def system_record(model: str, **changes: Any) -> Record:
     """What is scored is as in `record`; nothing was trained."""
     values: dict[str, Any] = {
-        "protocol": "off-the-shelf",
-        "setting": "as-it-is",
-        "dev_score": None,
-        "max_length": None,
+        "protocol": "off-the-shelf", "setting": "as-it-is", "dev_score": None, "max_length": None,
         "dev_split": None,
-        "recipe": statement(model),
-        "versions": {"take_predictions": 1},
-        "trained_on_sha256": {"test": "d" * 64},
-        "packages": {"lxml": "6.1.3"},
-        "seconds": 1000.0,
-    }
+        "recipe": statement(model), "versions": {"take_predictions": 1}, "trained_on_sha256": {"test": "d" * 64},
+        "packages": {"lxml": "6.1.3"}, "seconds": 1000.0,
+    }  # fmt: skip
     return record(model, "bc2gm", 1, SYSTEMS[model], **values | changes)
 
 

@@ -16,45 +16,30 @@ _BIORED = f"{_RAW}/yookontian/RE_on_BioRED/2b9a518e9ce72003beb3a2e755169d425ecde
 _BC5CDR = f"{_RAW}/kingsaint/BioMedical-EL/7d4c20530a47572094423f5e49261069a2df16c9/data/BC5CDR/raw_data"
 _AIONER = f"{_RAW}/ncbi/AIONER/b8fa941dc8f49e1c99756832da0c61e9c58dcef8/data/pubtator"
 _TYPES = {
-    CHEMICAL: "ChemicalEntity",
-    DISEASE: "DiseaseOrPhenotypicFeature",
-    GENE: "GeneOrGeneProduct",
+    CHEMICAL: "ChemicalEntity", DISEASE: "DiseaseOrPhenotypicFeature", GENE: "GeneOrGeneProduct",
     ORGANISM: "OrganismTaxon",
-}
+}  # fmt: skip
 _STATED = [
-    ("%C relieved %D in %O.", "Negative_Correlation"),
-    ("%G caused %D in %O.", "Positive_Correlation"),
-    ("%G is a marker of %D in %O.", "Association"),
-    ("%C binds %G in vitro.", "Bind"),
-    ("%C was given with %C daily.", "Cotreatment"),
-    ("%C was compared with %C in patients.", "Comparison"),
+    ("%C relieved %D in %O.", "Negative_Correlation"), ("%G caused %D in %O.", "Positive_Correlation"),
+    ("%G is a marker of %D in %O.", "Association"), ("%C binds %G in vitro.", "Bind"),
+    ("%C was given with %C daily.", "Cotreatment"), ("%C was compared with %C in patients.", "Comparison"),
     ("%C raised the level of %C in blood.", "Drug_Interaction"),
-    ("%C is metabolized to %C by the liver.", "Conversion"),
-    ("%C was measured, and %D was common.", None),
+    ("%C is metabolized to %C by the liver.", "Conversion"), ("%C was measured, and %D was common.", None),
     ("%G was normal, and %D was rare.", None),
-]
+]  # fmt: skip
 """Sentences, each with the relation of its first two names."""
 _INDUCED = [
-    ("%C induced %D.", "CID"),
-    ("%D was caused by %C.", "CID"),
-    ("%C relieved %D.", None),
-    ("%C was given in %D.", None),
-    ("%C was measured, and %D was common.", None),
-]
+    ("%C induced %D.", "CID"), ("%D was caused by %C.", "CID"), ("%C relieved %D.", None),
+    ("%C was given in %D.", None), ("%C was measured, and %D was common.", None),
+]  # fmt: skip
 _NAMED = {
-    "%G": "Gene",
-    "%G family": "FamilyName",
-    "%G cells": "Cell",
-    "%G domain": "DomainMotif",
+    "%G": "Gene", "%G family": "FamilyName", "%G cells": "Cell", "%G domain": "DomainMotif",
     "%G locus": "ChromosomeLocation",
-}
+}  # fmt: skip
 """What a gene and the word after it name; a gene is also a mention of its own in it, but not in a domain."""
 _SAID = [
-    "We studied {}.",
-    "The {} were examined in mice.",
-    "Loss of {} was lethal.",
-    "No {} was found in {}.",
-]
+    "We studied {}.", "The {} were examined in mice.", "Loss of {} was lethal.", "No {} was found in {}.",
+]  # fmt: skip
 _SLOTS = {"%C": CHEMICAL, "%D": DISEASE, "%G": GENE, "%O": ORGANISM}
 _DOCUMENTS = {"train": 60, "dev": 15, "test": 20}
 _OF_BC5CDR = {CHEMICAL: "Chemical", DISEASE: "Disease"}

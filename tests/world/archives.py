@@ -3,29 +3,40 @@
 import io
 import tarfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from struct import pack
 from zlib import crc32
 
 _LARGEST_BLOCK = 0xFFFF
 
 
+Members = Iterable[tuple[str, bytes]]
+
+
 def tarball(files: Mapping[str, bytes]) -> bytes:
     """Return the named files, in their order, as `.tar.gz`."""
+    return _stored(tar_of(files.items()))
+
+
+def tar_of(members: Members) -> bytes:
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as tar:
-        for name, content in files.items():
+        for name, content in members:
             entry = tarfile.TarInfo(name)
             entry.size = len(content)
             tar.addfile(entry, io.BytesIO(content))
-    return _stored(packed.getvalue())
+    return packed.getvalue()
 
 
 def zipped(files: Mapping[str, bytes]) -> bytes:
     """Return the named files, in their order, as `.zip`."""
+    return zip_of(files.items())
+
+
+def zip_of(members: Members) -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
-        for name, content in files.items():
+        for name, content in members:
             entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
             entry.create_system = 3
             entry.external_attr = 0o644 << 16

@@ -6,24 +6,18 @@ with a lowercase letter (BLUE joins them), nested mentions, pairs across sentenc
 
 import json
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from tests.world.dice import Dice
 from tests.world.lexicon import CHEMICAL, GENE, Lexicon, between
-from tests.world.part import Files
+from tests.world.part import Files, slotted
 
 _RAW = "raw.githubusercontent.com/ChrisC1224/ChemProt/fb5bad792138ff6bafa486a2fb90a5b7c31269ac"
 _SCIBERT = (
     "raw.githubusercontent.com/allenai/scibert/06793f77d7278898159ed50da30d173cdc8fdea9/"
     "data/text_classification/chemprot"
 )
-_PATHS = {
-    "train": {role: f"{_RAW}/chemprot_training/chemprot_training_{role}.tsv"
-              for role in ("abstracts", "entities", "relations", "gold_standard")},
-    "dev": {role: f"{_RAW}/chemprot_development/chemprot_development_{role}.tsv"
-            for role in ("abstracts", "entities", "relations", "gold_standard")},
-    "test": {role: f"{_RAW}/chemprot_test_gs/chemprot_test_{role}.tsv"
-             for role in ("abstracts_gs", "entities_gs", "relations_gs", "gold_standard")},
-}  # fmt: skip
+_PARTS = {"train": ("training", ""), "dev": ("development", ""), "test": ("test", "_gs")}
 _DOCUMENTS = {"train": 60, "dev": 20, "test": 30}
 _FIRST_PMID = {"train": 91_000_001, "dev": 92_000_001, "test": 93_000_001}
 _SHARES = {"train": (0.0, 0.5), "dev": (0.5, 0.7), "test": (0.7, 1.0)}
@@ -50,16 +44,14 @@ _PRODUCT_GROUP = "CPR:3"
 """The group that some inhibitors also have, in an earlier line of the relations."""
 
 
-@dataclass
-class _Mention:
+class _Mention(NamedTuple):
     id: str
     kind: str
     start: int
     end: int
 
 
-@dataclass
-class _Relation:
+class _Relation(NamedTuple):
     group: str
     name: str
     chemical: _Mention
@@ -80,16 +72,16 @@ class _Document:
         self.text += between_sentences
         start = len(self.text)
         slots: dict[str, _Mention] = {}
-        for piece in template.replace("{", "|{").replace("}", "}|").split("|"):
+        for piece in slotted(template):
             if piece.startswith("{"):
                 slots |= self._mention(dice, names, piece[1])
             else:
                 self.text += piece
         self.text += stop
         self.sentences.append((start, len(self.text)))
+        if group == "CPR:4" and dice.chance(0.15):
+            self.relations.append(_Relation(_PRODUCT_GROUP, "ACTIVATOR", slots["c"], slots["g"]))
         if group:
-            if group == "CPR:4" and dice.chance(0.15):
-                self.relations.append(_Relation(_PRODUCT_GROUP, "ACTIVATOR", slots["c"], slots["g"]))
             self.relations.append(_Relation(group, name, slots["c"], slots["g"]))
 
     def _mention(self, dice: Dice, names: Lexicon, slot: str) -> dict[str, _Mention]:
@@ -120,20 +112,27 @@ def _document(pmid: int, dice: Dice, names: Lexicon) -> _Document:
     return document
 
 
-def _raw_files(split: str, documents: list[_Document]) -> dict[str, bytes]:
-    abstracts, entities, relations, gold = [], [], [], []
+def _raw_files(split: str, documents: list[_Document]) -> Files:
+    files = dict.fromkeys(("abstracts", "entities", "relations", "gold_standard"), "")
     for d in documents:
-        abstracts.append(f"{d.pmid}\t{d.text}\n")
+        files["abstracts"] += f"{d.pmid}\t{d.text}\n"
         for m in d.mentions:
-            entities.append(f"{d.pmid}\t{m.id}\t{m.kind}\t{m.start}\t{m.end}\t{d.text[m.start : m.end]}\n")
+            files["entities"] += (
+                f"{d.pmid}\t{m.id}\t{m.kind}\t{m.start}\t{m.end}\t{d.text[m.start : m.end]}\n"
+            )
         for r in d.relations:
             arguments = f"Arg1:{r.chemical.id}\tArg2:{r.gene.id}"
             evaluated = "Y " if r.group in _EVALUATED else "N "
-            relations.append(f"{d.pmid}\t{r.group}\t{evaluated}\t{r.name}\t{arguments}\n")
+            files["relations"] += f"{d.pmid}\t{r.group}\t{evaluated}\t{r.name}\t{arguments}\n"
             if r.group in _EVALUATED:
-                gold.append(f"{d.pmid}\t{r.group}\t{arguments}\n")
-    rows = (abstracts, entities, relations, gold)
-    return {path: "".join(lines).encode() for path, lines in zip(_PATHS[split].values(), rows, strict=True)}
+                files["gold_standard"] += f"{d.pmid}\t{r.group}\t{arguments}\n"
+    name, end = _PARTS[split]
+    return {
+        f"{_RAW}/chemprot_{name}{end}/chemprot_{name}_{role}{'' if role == 'gold_standard' else end}.tsv": (
+            text.encode()
+        )
+        for role, text in files.items()
+    }
 
 
 def _scibert(documents: list[_Document]) -> list[str]:
@@ -157,7 +156,7 @@ def _scibert(documents: list[_Document]) -> list[str]:
 
 def part(lexicon: Lexicon, seed: int) -> Files:
     files: Files = {}
-    for number, split in enumerate(_PATHS):
+    for number, split in enumerate(_PARTS):
         dice, names = Dice(seed + number), between(lexicon, *_SHARES[split])
         documents = [_document(_FIRST_PMID[split] + n, dice, names) for n in range(_DOCUMENTS[split])]
         files |= _raw_files(split, documents)

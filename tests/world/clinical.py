@@ -23,11 +23,8 @@ _RELATED = {
 }
 """Relation -> templates that relate their first two concepts in this way."""
 _PLAIN = [
-    f"Mr. {CANARY} was seen in clinic .",
-    "Discharge Date :",
-    "2019-04-02",
-    f"He is {CANARY} 's father .",
-]
+    f"Mr. {CANARY} was seen in clinic .", "Discharge Date :", "2019-04-02", f"He is {CANARY} 's father .",
+]  # fmt: skip
 _THIRD = ", and %E was normal ."
 """Added to some sentences: a third concept, unrelated to the others."""
 _NOTES = {"beth": 16, "partners": 20, "test": 12}
@@ -52,10 +49,8 @@ def _line(dice: Dice, names: Lexicon, template: str) -> list[Piece]:
 def _note(dice: Dice, names: Lexicon) -> Note:
     """Return the lines of a note: two heading lines, an empty one, and ten sentences."""
     lines: Note = [
-        ([Piece(f"Patient : {CANARY}")], None),
-        ([Piece("Discharge Diagnosis :")], None),
-        ([], None),
-    ]
+        ([Piece(f"Patient : {CANARY}")], None), ([Piece("Discharge Diagnosis :")], None), ([], None),
+    ]  # fmt: skip
     for _ in range(10):
         if dice.chance(0.2):
             lines.append(([Piece(dice.pick(_PLAIN))], None))
@@ -134,11 +129,9 @@ def _mednli(lexicon: Lexicon, dice: Dice) -> Files:
             claim = dice.pick(_CLAIMS[label]).replace("%D", disease).replace("%O", other)
             row = {
                 "sentence1": f"{CANARY} is a patient with {disease} and {other}\tsince\u00a02019 .",
-                "pairID": f"{split}-{place:04}",
-                "sentence1_parse": f"(ROOT (NN {CANARY}))",
-                "sentence2": claim,
-                "gold_label": label,
-            }
+                "pairID": f"{split}-{place:04}", "sentence1_parse": f"(ROOT (NN {CANARY}))",
+                "sentence2": claim, "gold_label": label,
+            }  # fmt: skip
             rows.append(json.dumps(row, ensure_ascii=False) + "\n")
         files[f"local/mednli/mli_{split}_v1.jsonl"] = "".join(rows).encode()
     return files

@@ -10,26 +10,16 @@ from tests.world.part import CANARY, Files
 
 _EVENTS = ("PROBLEM", "TREATMENT", "TEST", "OCCURRENCE", "CLINICAL_DEPT", "EVIDENTIAL")
 _COURSE = [
-    "She was %O to the %C on %D~, at %H .",
-    "She %V of %P (~%P~) for %U~.",
-    "%E %V %P .",
-    "%P was treated with %T %F~, then %T .",
-    "He was %O home on %D .",
-    "%T was %O %F for %U .",
-    f"Ms. {CANARY}~'s family was present~.",
-    "The patient ate well~, and slept~.",
-]
+    "She was %O to the %C on %D~, at %H .", "She %V of %P (~%P~) for %U~.", "%E %V %P .",
+    "%P was treated with %T %F~, then %T .", "He was %O home on %D .", "%T was %O %F for %U .",
+    f"Ms. {CANARY}~'s family was present~.", "The patient ate well~, and slept~.",
+]  # fmt: skip
 """Templates of 2012's sentences."""
 _RECORD = [
-    "Record date: %D",
-    "Dr. %N saw Mr.~%M at %S~, %C .",
-    "%A~yo man who works as a %J~.",
-    "Please call Dr. %N at %F .",
-    "MR #~%I~; %M was seen on %D~.",
-    "He lives at %R~, %C and is doing well .",
-    "Follow-up with %N on %D~.",
-    "No chest pain~. Lungs are clear~.",
-]
+    "Record date: %D", "Dr. %N saw Mr.~%M at %S~, %C .", "%A~yo man who works as a %J~.",
+    "Please call Dr. %N at %F .", "MR #~%I~; %M was seen on %D~.", "He lives at %R~, %C and is doing well .",
+    "Follow-up with %N on %D~.", "No chest pain~. Lungs are clear~.",
+]  # fmt: skip
 """Templates of 2014's lines."""
 _ELEMENTS = {
     "DATE": "DATE", "DOCTOR": "NAME", "PATIENT": "NAME", "HOSPITAL": "LOCATION", "CITY": "LOCATION",

@@ -7,13 +7,13 @@ without a type.
 """
 
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import chain, combinations
 from xml.sax.saxutils import quoteattr
 
 from tests.world.archives import tarball, zipped
 from tests.world.dice import Dice
 from tests.world.lexicon import CHEMICAL, Lexicon, between
-from tests.world.part import Files
+from tests.world.part import Files, slotted
 
 _BLURB = (
     "raw.githubusercontent.com/zhangyijia1979/hierarchical-RNNs-model-for-DDI-extraction/"
@@ -38,12 +38,10 @@ _TEMPLATES = [
     ("{a} enhances the sedation caused by {b}.", "effect"),
     ("{a} raises the plasma concentration of {b}.", "mechanism"),
     ("An interaction of {a} and {b} has been reported.", "int"),
-    ("{a} was compared with {b} in healthy volunteers.", ""),
-    ("Neither {a} nor {b} was found in milk.", ""),
+    ("{a} was compared with {b} in healthy volunteers.", ""), ("Neither {a} nor {b} was found in milk.", ""),
     ("{a} raises the plasma concentration of {b}, but {c} was not studied.", "mechanism"),
-    ("The tablets contained {ab}.", ""),
-    ("{a} was well tolerated.", ""),
-]
+    ("The tablets contained {ab}.", ""), ("{a} was well tolerated.", ""),
+]  # fmt: skip
 """A sentence. The type is that of `{a}` with `{b}`; other pairs do not interact. `{ab}` is `X and Y salts`:
 two mentions, of which the first is discontinuous."""
 _TYPES = ["drug", "drug", "brand", "group", "drug_n"]
@@ -88,24 +86,16 @@ class _File:
         return "\n".join([*lines, "</document>", ""])
 
     def _sentence(self, name: str, number: int, sentence: _Sentence, official: bool) -> list[str]:
-        text = sentence.text
-        if self.damaged and number == 0 and not official:
-            text = text[1:]
-        shown = quoteattr(text).replace("\n", "&#xa;")
-        lines = [f'    <sentence id="{name}" text={shown}>']
+        text = sentence.text[self.damaged and number == 0 and not official :]
+        lines = [f'    <sentence id="{name}" text={quoteattr(text).replace(chr(10), "&#xa;")}>']
         for place, (pieces, kind) in enumerate(sentence.mentions):
             offsets = ";".join(f"{start}-{end - 1}" for start, end in pieces)
             words = quoteattr(" ".join(sentence.text[start:end] for start, end in pieces))
-            lines.append(
-                f'        <entity id="{name}.e{place}" charOffset="{offsets}"\n'
-                f'            type="{kind}" text={words}/>'
-            )
+            lines.append(f'        <entity id="{name}.e{place}" charOffset="{offsets}"')
+            lines.append(f'            type="{kind}" text={words}/>')
         for place, (one, two) in enumerate(combinations(range(len(sentence.mentions)), 2)):
-            how = (
-                f'ddi="true" type="{sentence.kind}"'
-                if sentence.kind and (one, two) == (0, 1)
-                else 'ddi="false"'
-            )
+            interacts = bool(sentence.kind) and (one, two) == (0, 1)
+            how = f'ddi="true" type="{sentence.kind}"' if interacts else 'ddi="false"'
             if self.untyped and official and (number, place) == (0, 0):
                 how = 'ddi="true"'
             lines.append(f'        <pair id="{name}.p{place}" e1="{name}.e{one}" e2="{name}.e{two}" {how}/>')
@@ -114,7 +104,7 @@ class _File:
 
 def _sentence(dice: Dice, names: Lexicon, template: str, kind: str) -> _Sentence:
     sentence = _Sentence(kind=kind)
-    for piece in template.replace("{", "|{").replace("}", "}|").split("|"):
+    for piece in slotted(template):
         if piece.startswith("{"):
             sentence.add(dice, names, piece[1:-1])
         else:
@@ -138,9 +128,8 @@ def _files(split: str, dice: Dice, names: Lexicon) -> list[_File]:
     if split in _DAMAGED:
         number = _DAMAGED[split]
         sentence = _sentence(dice, names, "Quoting: {a} enhances the sedation caused by {b}.", "effect")
-        files.append(
-            _File(f"train_dataset/MedLine/{number}.xml", f"DDI-MedLine.d{number}", [sentence], damaged=True)
-        )
+        place, name = f"train_dataset/MedLine/{number}.xml", f"DDI-MedLine.d{number}"
+        files.append(_File(place, name, [sentence], damaged=True))
     return files
 
 
@@ -151,7 +140,7 @@ def part(lexicon: Lexicon, seed: int) -> Files:
     }
     blurb: Files = {}
     official = {"DDICorpus/.DS_Store": b"\0\0\0\1Bud1"}
-    for file in (file for files in splits.values() for file in files):
+    for file in chain(*splits.values()):
         folder, _, rest = file.name.partition("/")
         blurb[f"DDIextraction_2013/{file.name}"] = file.xml(official=False).encode()
         official[f"DDICorpus/{_OFFICIAL_FOLDERS[folder]}/{rest}"] = file.xml(official=True).encode()

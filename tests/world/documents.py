@@ -41,13 +41,8 @@ def _name(dice: Dice, lexicon: Lexicon, kind: str) -> str:
 _RELATED = ["is associated with", "raises the risk of", "mutations cause", "predisposes carriers to"]
 _UNRELATED = ["was measured in patients without", "did not differ in", "is not linked to", "was normal in"]
 _OPENINGS = [
-    "We found that",
-    "In this cohort ,",
-    "Our results show that",
-    "Among %O ,",
-    "By %M ,",
-    "After %C ,",
-]
+    "We found that", "In this cohort ,", "Our results show that", "Among %O ,", "By %M ,", "After %C ,",
+]  # fmt: skip
 _SLOTS = {"%O": ORGANISM, "%M": TECHNIQUE, "%C": CHEMICAL}
 
 
@@ -137,25 +132,21 @@ _HALLMARKS = {
     "avoiding immune destruction": ("Avoiding immune destruction--Immune response", "escaped lymphocytes of"),
     "cellular energetics": ("Cellular energetics--Glycolysis/Warburg effect", "consumed the glucose of"),
     "enabling replicative immortality": (
-        "Enabling replicative immortality--Senescence",
-        "stopped senescence in",
+        "Enabling replicative immortality--Senescence", "stopped senescence in",
     ),
     "evading growth suppressors": (
-        "Evading growth suppressors--By evading contact inhibition",
-        "ignored contact in",
+        "Evading growth suppressors--By evading contact inhibition", "ignored contact in",
     ),
     "genomic instability and mutation": (
-        "Genomic instability and mutation--Mutation",
-        "mutated the genome of",
+        "Genomic instability and mutation--Mutation", "mutated the genome of",
     ),
     "inducing angiogenesis": ("Inducing angiogenesis--By deregulating angiogenesis", "grew new vessels in"),
     "resisting cell death": ("Resisting cell death--Apoptosis", "blocked apoptosis in"),
     "sustaining proliferative signaling": (
-        "Sustaining proliferative signaling--Receptors",
-        "drove the growth of",
+        "Sustaining proliferative signaling--Receptors", "drove the growth of",
     ),
     "tumor promoting inflammation": ("Tumor promoting inflammation--Inflammation--", "inflamed"),
-}
+}  # fmt: skip
 _HOC_SPLITS = {"train": 90, "dev": 20, "test": 30}
 _SILENT = 5
 """Every fifth abstract has no hallmark."""
@@ -228,14 +219,10 @@ def _question(dice: Dice, lexicon: Lexicon, decision: str) -> dict[str, object]:
             f"We studied {dice.between(20, 90)} {organism} by {technique}.",
             f"The level of {gene} {outcome}.",
         ],
-        "LABELS": ["BACKGROUND", "METHODS", "RESULTS"],
-        "MESHES": [],
-        "YEAR": str(dice.between(1995, 2018)),
-        "reasoning_required_pred": decision,
-        "reasoning_free_pred": decision,
-        "final_decision": decision,
+        "LABELS": ["BACKGROUND", "METHODS", "RESULTS"], "MESHES": [], "YEAR": str(dice.between(1995, 2018)),
+        "reasoning_required_pred": decision, "reasoning_free_pred": decision, "final_decision": decision,
         "LONG_ANSWER": f"The answer is {decision}.",
-    }
+    }  # fmt: skip
 
 
 def _pubmedqa(lexicon: Lexicon, dice: Dice) -> Files:

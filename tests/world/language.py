@@ -25,8 +25,7 @@ Sentence = list[Token]
 
 TYPED = {
     CHEMICAL: [
-        "A single dose of %C was given orally to %O .",
-        "Administration of %C or %C lowered plasma glucose .",
+        "A single dose of %C was given orally to %O .", "Administration of %C or %C lowered plasma glucose .",
         "The antagonist %C blocked the effects of %C in %O .",
         "Plasma concentrations of %C were determined by %M .",
         "%C is metabolized by the %T and excreted within %N hours .",
@@ -35,8 +34,7 @@ TYPED = {
         "The toxicity of %C limits its use in %D .",
         "Pretreatment with %C prevented the toxic effects of %C .",
         "Intravenous injection of %C or placebo lowered the pressure .",
-        "%C - induced %D was dose dependent .",
-        "Cells were incubated with %N mg of %C for %N hours .",
+        "%C - induced %D was dose dependent .", "Cells were incubated with %N mg of %C for %N hours .",
     ],
     DISEASE: [
         "%N patients with %D were enrolled after informed consent .",
@@ -45,11 +43,9 @@ TYPED = {
         "Relapse of %D occurred in %N patients during follow - up .",
         "Symptoms of %D , such as fever and %D , improved after surgery .",
         "Patients suffering from %D died of %D within %N months .",
-        "Prevalence of %D in children was %N per 1000 .",
-        "The overlap of %D %D phenotypes was %A .",
+        "Prevalence of %D in children was %N per 1000 .", "The overlap of %D %D phenotypes was %A .",
         "%D is an inherited disorder of the %T in children .",
-        "Patients with %D received %C daily for %N weeks .",
-        "Survival of children with %D or %D was %A .",
+        "Patients with %D received %C daily for %N weeks .", "Survival of children with %D or %D was %A .",
         "A family history of %D was found in %N patients .",
     ],
     GENE: [
@@ -58,49 +54,35 @@ TYPED = {
         "Transcription of %G is activated by %G in %T cells .",
         "Knockdown of %G by siRNA abolished binding of %G to DNA .",
         "%G phosphorylates %G and regulates transcription .",
-        "The crystal structure of %G was solved at %N resolution .",
-        "%G %G complexes bind DNA in %T cells .",
-        "Cloning of the %G cDNA revealed homology to %G .",
-        "Expression of %G mRNA was induced in %T cells .",
-        "Mutations in the promoter of %G cause %D .",
-        "Binding of %C to %G inhibits transcription .",
+        "The crystal structure of %G was solved at %N resolution .", "%G %G complexes bind DNA in %T cells .",
+        "Cloning of the %G cDNA revealed homology to %G .", "Expression of %G mRNA was induced in %T cells .",
+        "Mutations in the promoter of %G cause %D .", "Binding of %C to %G inhibits transcription .",
         "Deletion of the %G domain abolished phosphorylation of %G .",
     ],
-}
+}  # fmt: skip
 """Templates whose words reveal the kind of each name, by the subject of the papers that use them."""
 
 AMBIGUOUS = [
-    "The role of %E in %E remains %A .",
-    "We investigated whether %E is related to %E .",
-    "%E was associated with %E ( p < 0.0%N ) .",
-    "Little is known about %E and %E .",
-    "These findings suggest a link between %E and %E .",
-    "%E has been studied in %O for %N years .",
-    "Here we review %E , %E and %E .",
-    "In contrast , %E did not affect %E .",
-    "We also examined %E in the %T .",
-    "Both %E and %E were %A in this study .",
-    "%E was more frequent than %E in %O .",
-    "The effect of %E on %E was %A .",
-    "Our data confirm the importance of %E .",
-    "Further work on %E is needed .",
-    "%E , but not %E , was detected by %M .",
-    "No relation between %E and %E was found .",
-]
+    "The role of %E in %E remains %A .", "We investigated whether %E is related to %E .",
+    "%E was associated with %E ( p < 0.0%N ) .", "Little is known about %E and %E .",
+    "These findings suggest a link between %E and %E .", "%E has been studied in %O for %N years .",
+    "Here we review %E , %E and %E .", "In contrast , %E did not affect %E .",
+    "We also examined %E in the %T .", "Both %E and %E were %A in this study .",
+    "%E was more frequent than %E in %O .", "The effect of %E on %E was %A .",
+    "Our data confirm the importance of %E .", "Further work on %E is needed .",
+    "%E , but not %E , was detected by %M .", "No relation between %E and %E was found .",
+]  # fmt: skip
 """Templates that fit every name, labelled or not."""
 
 PLAIN = [
-    "Results were analyzed by %M .",
-    "The receptor and the syndrome were described in %O .",
+    "Results were analyzed by %M .", "The receptor and the syndrome were described in %O .",
     "Samples of %T were obtained from %O and frozen .",
     "Further studies are needed to confirm these %A results .",
     "The %M assay was performed on %T sections ( n = %N ) .",
-    "There was no difference between the two groups of %O .",
-    "%N of %N samples were %A by %M .",
-    "The sulfate was removed before %M .",
-    "The %T of %O was examined by %M and compared with controls .",
+    "There was no difference between the two groups of %O .", "%N of %N samples were %A by %M .",
+    "The sulfate was removed before %M .", "The %T of %O was examined by %M and compared with controls .",
     "All experiments were repeated %N times .",
-]
+]  # fmt: skip
 """Templates without a labelled name."""
 
 _SLOTS = {"C": CHEMICAL, "D": DISEASE, "G": GENE, "T": TISSUE, "O": ORGANISM, "M": TECHNIQUE}

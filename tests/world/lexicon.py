@@ -19,10 +19,8 @@ _VOWELS = "a e i o u".split()
 _CODAS = ["", "", "", "l", "m", "n", "r", "s", "x"]
 _ENDINGS = "ine in ol ia an ate ase osis ema or ide is".split()
 _PREFERRED = {
-    CHEMICAL: "ine ol ide ate".split(),
-    DISEASE: "ia osis ema is".split(),
-    GENE: "in ase or an".split(),
-}
+    CHEMICAL: "ine ol ide ate".split(), DISEASE: "ia osis ema is".split(), GENE: "in ase or an".split(),
+}  # fmt: skip
 _PREFERENCE = 0.35
 
 

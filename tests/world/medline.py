@@ -16,13 +16,11 @@ _HEAD = (
 )
 _MATHML = "http://www.w3.org/1998/Math/MathML"
 _MARKUP = {
-    "siRNA": "<i>si<b>RNA</b></i>",
-    "cDNA": "c<sub>D</sub><sup>NA</sup>",
-    "( p &lt;": "( <i>p</i> &lt;",
+    "siRNA": "<i>si<b>RNA</b></i>", "cDNA": "c<sub>D</sub><sup>NA</sup>", "( p &lt;": "( <i>p</i> &lt;",
     "(p &lt;": "(<i>p</i> &lt;",
     "k=2": f'<mml:math xmlns:mml="{_MATHML}"><mml:mi>k</mml:mi><mml:mo>=</mml:mo>'
     "<mml:mn>2</mml:mn></mml:math>",
-}
+}  # fmt: skip
 """Text, and the same text with inline elements, some nested."""
 
 

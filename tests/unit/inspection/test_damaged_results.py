@@ -25,6 +25,15 @@ SPECIAL = {"pad": 0, "unk": 1, "cls": 2, "sep": 3, "mask": 4}
 def results(tmp_path: Path) -> Path:
     """One result of each kind, and some without a checksum."""
     made = tmp_path / "results"
+    write_results(made)
+    write_json(made / "source.xml.source.json", {"sha256": hashlib.sha256(b"source").hexdigest()})
+    write_json(made / "table.json", {"cells": []})
+    (made / "table.md").write_text("a table")
+    (made / ".table.md.host.1.tmp").write_text("half a table")
+    return made
+
+
+def write_results(made: Path) -> None:
     write_shard(made / "shard.parquet", [Document(id="1")], source="s", file="f", order=0)
     write_predictions(made / "seed-1.predictions.jsonl.gz", [{"id": "1"}], {"seed": 1})
     write_jsonl_gz(made / "bc2gm/test.jsonl.gz", [{"id": "1"}])
@@ -45,11 +54,6 @@ def results(tmp_path: Path) -> Path:
     digests = {"model.safetensors": sha256(made / "step-1" / "model.safetensors")}
     write_json(made / "step-1" / "state.json", sealed({"step": 1, "files": digests}))
     (made / "source.xml").write_bytes(b"source")
-    write_json(made / "source.xml.source.json", {"sha256": hashlib.sha256(b"source").hexdigest()})
-    write_json(made / "table.json", {"cells": []})
-    (made / "table.md").write_text("a table")
-    (made / ".table.md.host.1.tmp").write_text("half a table")
-    return made
 
 
 def flip(path: Path) -> None:

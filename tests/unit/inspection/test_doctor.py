@@ -1,9 +1,6 @@
 """Doctor: reports on datasets that are available, incomplete, licensed, converted, or behind dead links."""
 
 import re
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -13,15 +10,7 @@ import pytest
 from rich.console import Console
 
 from pubmill.errors import PubmillError
-from pubmill.inspection.doctor import (
-    DatasetFinding,
-    Links,
-    check_links,
-    examine,
-    examine_models,
-    linked,
-    print_models,
-)
+from pubmill.inspection import doctor
 from pubmill.messages import commands
 from pubmill.specs import File
 from pubmill.specs.configuration import merged_config
@@ -30,9 +19,10 @@ from pubmill.stages import Graph
 from pubmill.stages.gpus import Gpus
 from pubmill.storage.files import write_json
 from tests.licensed import APPLY, FILES, KEY, NAME
+from tests.servers import Talk, serving
 from tests.unit.programs import run_verb
 
-ALIVE = Links(True, {})
+ALIVE = doctor.Links(True, {})
 GPUS = Gpus({"A": 1e12, "H100": 1e13}, {"pretraining": 0.5, "finetuning": 0.25})
 
 
@@ -42,10 +32,10 @@ def graph(specs: Path, tmp_path: Path, **config: Any) -> Graph:
 
 
 def looked_at(
-    specs: Path, tmp_path: Path, links: Links | None = ALIVE, **config: object
-) -> dict[str, DatasetFinding]:
+    specs: Path, tmp_path: Path, links: doctor.Links | None = ALIVE, **config: object
+) -> dict[str, doctor.DatasetFinding]:
     study = {"tables": ["gu2020/table06"], "datasets": [NAME, "bc2gm"], **config}
-    return {finding.dataset: finding for finding in examine(graph(specs, tmp_path, **study), links)}
+    return {finding.dataset: finding for finding in doctor.examine(graph(specs, tmp_path, **study), links)}
 
 
 @pytest.fixture
@@ -99,18 +89,18 @@ def test_what_the_network_has_is_available_unless_its_link_is_dead(specs: Path, 
     assert found.available and found.sources == {"network": 3}
     found = looked_at(specs, tmp_path, None)["bc2gm"]
     assert found.available is None and found.sound and not found.to_do
-    found = looked_at(specs, tmp_path, Links(False, {}))["bc2gm"]
+    found = looked_at(specs, tmp_path, doctor.Links(False, {}))["bc2gm"]
     assert found.available is False and len(found.to_do) == 1 and not found.dead
-    urls = linked(graph(specs, tmp_path))
+    urls = doctor.linked(graph(specs, tmp_path))
     url = next(url for url in urls if "BC2GM" in url)
-    found = looked_at(specs, tmp_path, Links(True, {url: "404 Not Found"}))["bc2gm"]
+    found = looked_at(specs, tmp_path, doctor.Links(True, {url: "404 Not Found"}))["bc2gm"]
     assert found.available is False and found.dead == [f"{url}: 404 Not Found"]
     assert found.sources["network"] == 2 and found.sources["absent"] == 1
     assert "mirror" in found.to_do[0]
     taken = tmp_path / "results/demo/sources" / url.removeprefix("https://")
     taken.parent.mkdir(parents=True)
     taken.touch()
-    assert set(urls) - set(linked(graph(specs, tmp_path))) == {url}
+    assert set(urls) - set(doctor.linked(graph(specs, tmp_path))) == {url}
 
 
 def test_counts_of_a_conversion_are_compared_with_the_spec(specs: Path, tmp_path: Path, mirror: Path) -> None:
@@ -144,11 +134,11 @@ def test_where_nothing_is_expected_no_counts_are_as_expected(
     assert found.counted is counted and found.counts == said and found.sound
 
 
-def models_of(specs: Path, tmp_path: Path, links: Links | None = ALIVE, **config: object) -> str:
+def models_of(specs: Path, tmp_path: Path, links: doctor.Links | None = ALIVE, **config: object) -> str:
     """Return what the doctor prints about the models of a study."""
     with StringIO() as text:
-        found = examine_models(graph(specs, tmp_path, **config), links, GPUS, "pubmill mirror x")
-        print_models(Console(file=text, width=200), found)
+        found = doctor.examine_models(graph(specs, tmp_path, **config), links, GPUS, "pubmill mirror x")
+        doctor.print_models(Console(file=text, width=200), found)
         return " ".join(text.getvalue().split())
 
 
@@ -191,12 +181,12 @@ HUB = "the hub's dmis-lab/biobert-v1.1 at 551ca18efd7f"
 
 def test_weights_that_cannot_be_had_say_what_to_do(specs: Path, tmp_path: Path) -> None:
     study: dict[str, Any] = {"tables": ["gu2020/table06"], "models": ["biobert-base"]}
-    for links in (None, Links(False, {})):
+    for links in (None, doctor.Links(False, {})):
         said = models_of(specs, tmp_path, links, **study)
         assert f"biobert-base NOT HERE {HUB}" in said
         assert "biobert-base: to do: fetch on a machine with a network: pubmill mirror x" in said
-    [url] = [one for one in linked(graph(specs, tmp_path, **study)) if "/biobert-v1.1/" in one]
-    said = models_of(specs, tmp_path, Links(True, {url: "404 Not Found"}), **study)
+    [url] = [one for one in doctor.linked(graph(specs, tmp_path, **study)) if "/biobert-v1.1/" in one]
+    said = models_of(specs, tmp_path, doctor.Links(True, {url: "404 Not Found"}), **study)
     assert f"biobert-base NOT AVAILABLE {HUB}" in said and f"{url}: 404 Not Found. Put its files" in said
 
 
@@ -223,48 +213,29 @@ def test_released_weights_that_are_not_pinned_are_reported(specs: Path, tmp_path
     assert "packed ready" in models_of(specs, tmp_path, **study, mirror=str(mirror))
 
 
-class Handler(BaseHTTPRequestHandler):
-    """/f exists, /no-head too but rejects HEAD, /moved redirects to /f, /bad answers 400; all others 404."""
-
-    asked: list[str]
-
-    def do_HEAD(self) -> None:
-        self.asked.append(f"HEAD {self.path}")
-        self.send_response({"/f": 200, "/moved": 302, "/no-head": 405, "/bad": 400}.get(self.path, 404))
-        if self.path == "/moved":
-            self.send_header("Location", "/f")
-        self.end_headers()
-
-    def do_GET(self) -> None:
-        self.asked.append(f"GET {self.path} {self.headers.get('Range')}")
-        self.send_response({"/no-head": 206, "/bad": 400}.get(self.path, 404))
-        self.end_headers()
-
-    def log_message(self, *args: object) -> None:
-        pass
+HEADS = {"/f": "200 OK", "/moved": "302 Found", "/no-head": "405 No", "/bad": "400 Bad Request"}
+GETS = {"/no-head": "206 Partial", "/bad": "400 Bad Request"}
 
 
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    Handler.asked = []
-    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-    yield f"http://127.0.0.1:{http.server_address[1]}"
-    http.shutdown()
-    http.server_close()
-
-
-def test_dead_links_are_found_without_fetching(server: str) -> None:
+def test_dead_links_are_found_without_fetching(monkeypatch: pytest.MonkeyPatch) -> None:
     """A silent host is asked once and named; no host at all means no network."""
-    urls = [f"{server}/{name}" for name in ("f", "moved", "no-head", "gone", "bad")]
+    asked = []
+
+    def answer(talk: Talk) -> None:
+        asked.append(f"{talk.method} {talk.path} {talk.range}")
+        known = HEADS if talk.method == "HEAD" else GETS
+        location = [("Location", "/f")] if talk.path == "/moved" else []
+        talk.head(known.get(talk.path, "404 Not Found"), *location, ("Content-Length", 0))
+
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     silent = [f"http://127.0.0.1:9/{name}" for name in "ab"]
-    dead = {f"{server}/gone": "404 Not Found", f"{server}/bad": "400 Bad Request"}
-    dead |= dict.fromkeys(silent, "127.0.0.1:9 does not answer")
-    assert check_links([*urls, *silent]) == Links(True, dead)
-    assert "GET /no-head bytes=0-0" in Handler.asked
-    assert not any(asked.startswith("GET /f") for asked in Handler.asked)
-    assert check_links(silent) == Links(False, {}) and check_links([]) == ALIVE
+    with serving(answer) as server:
+        dead = {f"{server.url}/gone": "404 Not Found", f"{server.url}/bad": "400 Bad Request"}
+        dead |= dict.fromkeys(silent, "127.0.0.1:9 does not answer")
+        urls = [f"{server.url}/{name}" for name in ("f", "moved", "no-head", "gone", "bad")]
+        assert doctor.check_links([*urls, *silent]) == doctor.Links(True, dead)
+    assert "GET /no-head bytes=0-0" in asked and not any(one.startswith("GET /f") for one in asked)
+    assert doctor.check_links(silent) == doctor.Links(False, {}) and doctor.check_links([]) == ALIVE
 
 
 def test_the_configuration_is_merged_as_snakemake_does(root: Path, tmp_path: Path) -> None:

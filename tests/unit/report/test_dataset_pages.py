@@ -23,41 +23,24 @@ KINDS = ("tokens", "sequence", "multilabel", "regression", "span")
 
 def recipe(**changes: Any) -> PageRecipe:
     values: dict[str, Any] = {
-        "name": "drugs@blurb",
-        "label": "Drugs",
-        "kind": "sequence",
-        "task": "relation",
-        "domain": "biomedical",
-        "suites": ["blurb"],
-        "metric": "micro_f1",
-        "negative": "false",
-        "access": "credentialed",
-        "apply": "https://example.org/apply",
-        "licence": "the licence of the drugs",
-        "citation": "examples from Table 3",
-        "conflicts": ["Table 3 prints 99."],
-        "notes": ["a note"],
+        "name": "drugs@blurb", "label": "Drugs", "kind": "sequence", "task": "relation",
+        "domain": "biomedical", "suites": ["blurb"], "metric": "micro_f1", "negative": "false",
+        "access": "credentialed", "apply": "https://example.org/apply", "licence": "the licence of the drugs",
+        "citation": "examples from Table 3", "conflicts": ["Table 3 prints 99."], "notes": ["a note"],
         "glosses": {
-            "annotated": "what the chemical does",
-            "labels": {"CPR:3": "upregulates"},
+            "annotated": "what the chemical does", "labels": {"CPR:3": "upregulates"},
             "source": "guidelines of the drugs",
         },
-        "scale": "full",
-        "scale_title": "full scale",
-        "made_up": False,
+        "scale": "full", "scale_title": "full scale", "made_up": False,
         "card": "datasets/drugs@blurb/card.json",
         "sources": [
             {
-                "role": "archive",
-                "place": "corpus.zip, in the folder local_files.drugs",
-                "url": None,
-                "check": None,
-                "record": RECORD,
-            }
+                "role": "archive", "place": "corpus.zip, in the folder local_files.drugs", "url": None,
+                "check": None, "record": RECORD,
+            },
         ],
-        "published": {"train": {"name": "train.tsv", "sha256": "c" * 64}},
-        "variants": ["drugs@blue"],
-    }
+        "published": {"train": {"name": "train.tsv", "sha256": "c" * 64}}, "variants": ["drugs@blue"],
+    }  # fmt: skip
     return build(PageRecipe, values | changes, "here")
 
 

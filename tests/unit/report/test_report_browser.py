@@ -78,6 +78,11 @@ def heads(page: Any) -> list[str]:
     return [text.split("\n")[0].strip() for text in texts]
 
 
+@pytest.fixture
+def page(browser: Any, address: str) -> Any:
+    return opened(browser, address)
+
+
 @pytest.mark.parametrize(("size", "scheme"), [("desk", "light"), ("phone", "dark")])
 def test_axe_finds_nothing_in_either_theme(browser: Any, address: str, size: str, scheme: str) -> None:
     page = opened(browser, address, size, color_scheme=scheme, bypass_csp=True)
@@ -110,8 +115,7 @@ def test_a_phone_shows_own_columns_first_and_never_scrolls_sideways(browser: Any
     assert not page.locator(".menu nav").is_visible()
 
 
-def test_models_become_rows_and_are_sorted_by_a_score(browser: Any, address: str) -> None:
-    page = opened(browser, address)
+def test_models_become_rows_and_are_sorted_by_a_score(page: Any) -> None:
     assert heads(page) == ["First", "Second"]
     page.get_by_role("button", name="Models as rows").click()
     assert heads(page) == ["BERT", "Ours", "Other & co"]
@@ -127,8 +131,7 @@ def test_models_become_rows_and_are_sorted_by_a_score(browser: Any, address: str
     assert page.locator("th[data-key=other] button").count() == 0
 
 
-def test_rows_and_columns_are_filtered(browser: Any, address: str) -> None:
-    page = opened(browser, address)
+def test_rows_and_columns_are_filtered(page: Any) -> None:
     columns = page.locator("table.scores[data-table] thead th[data-key]")
     page.get_by_label("Only what was run").check()
     assert columns.all_inner_texts() == ["BERT", "Ours"]
@@ -138,9 +141,8 @@ def test_rows_and_columns_are_filtered(browser: Any, address: str) -> None:
     assert page.get_by_text("nothing matches").is_visible() and heads(page) == ["First", "Second"]
 
 
-def test_notes_and_signs_explain_values_and_hide_with_their_columns(browser: Any, address: str) -> None:
+def test_notes_and_signs_explain_values_and_hide_with_their_columns(page: Any) -> None:
     """A star marks a remark; typography, such as bold, has none."""
-    page = opened(browser, address)
     stars = page.locator("td .published span[title]")
     assert stars.all_inner_texts() == ["*"] and stars.first.get_attribute("title") == "of dev"
     assert page.get_by_text("* the paper has a remark on this value").is_visible()
@@ -151,8 +153,7 @@ def test_notes_and_signs_explain_values_and_hide_with_their_columns(browser: Any
     assert not note.is_visible() and not why.is_visible()
 
 
-def test_what_is_chosen_is_in_the_address(browser: Any, address: str) -> None:
-    page = opened(browser, address)
+def test_what_is_chosen_is_in_the_address(page: Any, browser: Any, address: str) -> None:
     page.get_by_role("button", name="Models as rows").click()
     page.locator("th[data-key=second] button").click()
     page.get_by_label("Only what was run").check()
@@ -183,8 +184,7 @@ def test_a_mostly_empty_table_begins_with_what_was_run(browser: Any, address: st
     assert again.locator("table.scores[data-table] thead th[data-key]").count() == 3
 
 
-def test_cells_are_compact_and_heads_stay_in_view(browser: Any, address: str) -> None:
-    page = opened(browser, address)
+def test_cells_are_compact_and_heads_stay_in_view(page: Any) -> None:
     cell = page.locator("td:has(a[href='#t1-bert-first'])")
     shown = cell.inner_text()
     assert "81.15" in shown and "80.9" in shown and "+0.25" in shown and "2/2" not in shown
@@ -198,8 +198,7 @@ def test_cells_are_compact_and_heads_stay_in_view(browser: Any, address: str) ->
     assert head.bounding_box()["y"] == 0
 
 
-def test_a_number_opens_its_card_and_back_closes_it(browser: Any, address: str) -> None:
-    page = opened(browser, address)
+def test_a_number_opens_its_card_and_back_closes_it(page: Any, browser: Any, address: str) -> None:
     page.locator(f"table a[href='#{CARD}']").click()
     card = page.locator("dialog[open]")
     text = card.inner_text()
@@ -219,8 +218,7 @@ def test_a_number_opens_its_card_and_back_closes_it(browser: Any, address: str) 
     assert "Ours, Second" in linked.locator("dialog[open]").inner_text()
 
 
-def test_arrows_step_from_card_to_card_and_slash_searches(browser: Any, address: str) -> None:
-    page = opened(browser, address)
+def test_arrows_step_from_card_to_card_and_slash_searches(page: Any) -> None:
     page.locator(f"table a[href='#{CARD}']").click()
     title = page.locator("#card-title")
     first = title.inner_text()
@@ -237,8 +235,7 @@ def test_arrows_step_from_card_to_card_and_slash_searches(browser: Any, address:
     assert "provenance" in page.evaluate("location.hash")
 
 
-def test_all_is_reached_by_the_keyboard(browser: Any, address: str) -> None:
-    page = opened(browser, address)
+def test_all_is_reached_by_the_keyboard(page: Any) -> None:
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
     page.keyboard.press("Enter")
@@ -253,8 +250,7 @@ def test_all_is_reached_by_the_keyboard(browser: Any, address: str) -> None:
     wait_for(page, f"document.activeElement.hash === '#{CARD}'")
 
 
-def test_the_contents_are_searched_and_name_the_part_that_is_read(browser: Any, address: str) -> None:
-    page = opened(browser, address)
+def test_the_contents_are_searched_and_name_the_part_that_is_read(page: Any) -> None:
     shown = page.locator(".menu nav li:visible")
     page.get_by_label("Search the contents").fill("other & co")
     assert [text.split("\n")[0] for text in shown.all_inner_texts()] == ["Table 6"]
@@ -265,8 +261,7 @@ def test_the_contents_are_searched_and_name_the_part_that_is_read(browser: Any, 
     wait_for(page, "document.querySelector('[aria-current]').hash === '#data'")
 
 
-def test_a_card_names_the_lines_that_are_drawn_and_the_ends_of_scales(browser: Any, address: str) -> None:
-    page = opened(browser, address)
+def test_a_card_names_the_lines_that_are_drawn_and_the_ends_of_scales(page: Any) -> None:
     for card, solid in (("t1-bert-second", False), (CARD, True)):
         page.evaluate(f"openCard('{card}')")
         text = page.locator("dialog").inner_text()

@@ -8,15 +8,7 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.report.run_trainings import (
-    FEWEST_POINTS,
-    MOST_POINTS,
-    TrainingNotes,
-    course,
-    path,
-    read_trainings,
-    summarise,
-)
+from pubmill.report import run_trainings
 from pubmill.tables.cells import Table
 from tests.unit import toy_tables as made_up
 from tests.unit.report.toy_reports import put_training, training
@@ -24,8 +16,8 @@ from tests.unit.report.toy_reports import put_training, training
 FOLDER = "runs/blurb/{}/bc2gm/standard/final"
 
 
-def notes(*made: dict[str, Any]) -> list[TrainingNotes]:
-    return [TrainingNotes.model_validate(one) for one in made]
+def notes(*made: dict[str, Any]) -> list[run_trainings.TrainingNotes]:
+    return [run_trainings.TrainingNotes.model_validate(one) for one in made]
 
 
 def numbers(drawn: str) -> list[int]:
@@ -36,7 +28,7 @@ def numbers(drawn: str) -> list[int]:
 def test_recipes_are_numbered_once_and_show_what_is_unusual() -> None:
     usual = {"learning_rate": 1e-5, "epochs": 3, "crf": False, "dummies": {"types": {"GENE": "@GENE$"}}}
     other = usual | {"epochs": 5, "crf": True}
-    found = summarise(
+    found = run_trainings.summarise(
         {
             FOLDER.format("a"): notes(training(usual, [0.5], [1.0]), training(usual, [0.5], [1.0])),
             FOLDER.format("b"): notes(training(other, [0.5], [1.0])),
@@ -74,14 +66,14 @@ WITHOUT_EPOCH["dev"]["best_epoch"] = None
 def test_a_course_is_the_mean_of_the_runs_and_names_what_there_is(
     runs: list[dict[str, Any]], text: str | None
 ) -> None:
-    found = course(notes(*runs), MOST_POINTS)
+    found = run_trainings.course(notes(*runs), run_trainings.MOST_POINTS)
     assert (found and found.text) == text
 
 
 def test_nothing_is_drawn_of_supplied_predictions() -> None:
     supplied = training({"system": {"name": "ner"}}, [], [])
     del supplied["loss_by_epoch"]
-    found = summarise({FOLDER.format("p"): notes(supplied)})
+    found = run_trainings.summarise({FOLDER.format("p"): notes(supplied)})
     [folder] = found.folders.values()
     assert folder.recipes == () and folder.course is None and found.recipes == ()
 
@@ -89,29 +81,33 @@ def test_nothing_is_drawn_of_supplied_predictions() -> None:
 def test_a_long_course_is_thinned_and_the_more_the_more_folders_there_are() -> None:
     scores = [index / 100 for index in range(100)]
     long = notes(training({}, scores, scores))
-    [few] = summarise({FOLDER.format("a"): long}).folders.values()
-    many = summarise({FOLDER.format(index): long for index in range(2000)}).folders[FOLDER.format(7)]
-    assert few.course and len(numbers(few.course.dev)) == 2 * MOST_POINTS
-    assert many.course and len(numbers(many.course.dev)) == 2 * FEWEST_POINTS
+    [few] = run_trainings.summarise({FOLDER.format("a"): long}).folders.values()
+    many = run_trainings.summarise({FOLDER.format(index): long for index in range(2000)}).folders[
+        FOLDER.format(7)
+    ]
+    assert few.course and len(numbers(few.course.dev)) == 2 * run_trainings.MOST_POINTS
+    assert many.course and len(numbers(many.course.dev)) == 2 * run_trainings.FEWEST_POINTS
 
 
 @pytest.mark.parametrize("values", [[0.5, 0.5], [0.1, 0.9, 0.4], [-0.2, 0.3]])
 def test_a_path_stays_in_its_figure(values: list[float]) -> None:
     points = [((i + 1) / len(values), value) for i, value in enumerate(values)]
-    x, y, *moves = numbers(path(points))
+    x, y, *moves = numbers(run_trainings.path(points))
     xs, ys = [*accumulate(moves[::2], initial=x)], [*accumulate(moves[1::2], initial=y)]
     assert len(xs) == len(values) and xs == sorted(xs) and xs[-1] == 120
     assert all(2 <= y <= 34 for y in ys)
-    assert path(points[:1]) == ""
-    assert path([(0.5, 0.3), (1.0, 0.3)]) == "M60 34l60 0", "a line without change is at the bottom"
+    assert run_trainings.path(points[:1]) == ""
+    assert run_trainings.path([(0.5, 0.3), (1.0, 0.3)]) == "M60 34l60 0", (
+        "a line without change is at the bottom"
+    )
 
 
 def test_notes_are_read_beside_the_records(tmp_path: Path, table: Table) -> None:
     record = made_up.paths("ours", "bc2gm")[0]
     put_training(tmp_path, record, training({"learning_rate": 0.1}, [0.5], [1.0]))
-    found = read_trainings([table, table], tmp_path)
+    found = run_trainings.read_trainings([table, table], tmp_path)
     assert set(found.folders) == {FOLDER.format("bert"), FOLDER.format("ours")}
     assert found.recipes == ({},) and found.folders[FOLDER.format("bert")].course is None
     put_training(tmp_path, record, {"recipe": 3})
     with pytest.raises(PubmillError, match=r"seed-1.training.json is not a TrainingNotes:(.|\n)*dev"):
-        read_trainings([table], tmp_path)
+        run_trainings.read_trainings([table], tmp_path)

@@ -16,28 +16,21 @@ from tests.unit.report import test_dataset_pages as made_up_pages
 from tests.unit.report import toy_cards as made_up_cards
 
 STUDY = {
-    "study": "small",
-    "title": "A study",
-    "scale": "small",
-    "scale_title": "small scale, not comparable with the paper",
-    "comparable": False,
+    "study": "small", "title": "A study", "scale": "small",
+    "scale_title": "small scale, not comparable with the paper", "comparable": False,
     "tables": ["gu2020/table06"],
-}
+}  # fmt: skip
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 
 def recipe(datasets: Sequence[str] = ("bc2gm",), **changes: Any) -> ReportRecipe:
     values: dict[str, Any] = {
-        **STUDY,
-        "fact_tables": [],
+        **STUDY, "fact_tables": [],
         "pretraining": {"base": ["pretraining/base/step-2", "pretraining/base/step-4"]},
-        "corpora": ["abstracts"],
-        "vocabs": ["uncased"],
-        "models": ["bert", "ours"],
-        "datasets": [],
+        "corpora": ["abstracts"], "vocabs": ["uncased"], "models": ["bert", "ours"], "datasets": [],
         "sources": ["sources/host/one.tsv.source.json"],
         "references": {"gu2020": {"text": "Gu et al. (2021).", "doi": "10.1145/3458754"}},
-    }
+    }  # fmt: skip
     pages = tuple(made_up_pages.recipe(name=name, label="", card=RELATIVE.card(name)) for name in datasets)
     return replace(build(ReportRecipe, values | changes, "here"), datasets=pages)
 

@@ -1,4 +1,4 @@
-"""Attacks on the archive of a study: values, files and structure forged, with all digests made to fit."""
+"""Attacks on the archive of a study, survived if `pubmill verify` names a difference or refuses it."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -12,8 +12,7 @@ from pubmill.errors import PubmillError
 from pubmill.extras.archive.verification import verify
 from pubmill.hardware import provenance
 from pubmill.metrics.contributions import Contributions, Items, read_items, write_items
-from tests.attack import Attack
-from tests.attack.running import template
+from tests.attack import attack, flipped, template
 from tests.unit.extras.archive import toy_study as toy
 from tests.world.dice import Dice
 
@@ -89,8 +88,10 @@ def changed(dice: Dice, value: Any) -> Any:
     return {**value, "added": 1} if isinstance(value, dict) else [*value, 1]
 
 
+@attack("archive-values", cases=3_000, quick=10)
 def forged_value(dice: Dice, folder: Path) -> str:
-    """Change, remove, add or retype one value of any JSON in the archive; all digests fit."""
+    """One value of an archive's records, training reports, tables, comparisons, statement or metadata is
+    changed, removed, added or of another type; all digests fit."""
     members = dict(honest()[1])
     name = dice.pick(sorted(one for one in members if one.endswith(".json")))
     value = json.loads(members[name])
@@ -142,8 +143,10 @@ def forged_text(dice: Dice, content: bytes, folder: Path) -> bytes:
     return content[:place] + other + content[place + dice.below(2) :]
 
 
+@attack("archive-files", cases=1_000, quick=8)
 def forged_file(dice: Dice, folder: Path) -> str:
-    """Change predictions, examples, contributions, or one character of a text; all digests fit."""
+    """A prediction, example or contribution of an archive, or a character of its texts and specs, is changed;
+    all digests fit."""
     members = dict(honest()[1])
     kinds: dict[str, Callable[[Dice, bytes, Path], bytes]] = {".npz": forged_npz, ".gz": forged_rows}
     names = sorted(one for one in members if not one.endswith(".json") and one != "SHA256SUMS")
@@ -231,62 +234,22 @@ def raised(dice: Dice, members: Members) -> str:
 STRUCTURE = (swapped, renumbered, lost, added, renamed, without_a_run, raised)
 
 
+@attack("archive-structure", cases=1_000, quick=10)
 def forged_structure(dice: Dice, folder: Path) -> str:
-    """Exchange, renumber, lose, add or rename what is in the archive; all digests fit."""
+    """Runs of an archive are exchanged, renumbered or removed, scores raised, members lost, added or renamed;
+    all digests fit."""
     members = dict(honest()[1])
     what = dice.pick(STRUCTURE)(dice, members)
     return noticed(toy.fitted(members), folder, what)
 
 
-def flipped(dice: Dice, folder: Path) -> str:
-    """Change one byte of the zip; what is read may only be the same as before."""
+@attack("archive-bytes", cases=500, quick=10)
+def flipped_bit(dice: Dice, folder: Path) -> str:
+    """One bit of an archive's zip is flipped: a difference is named, or all members are read as before."""
     archive = toy.write(honest()[1], folder / "toy.archive.zip")
-    data = bytearray(archive.read_bytes())
-    place = dice.below(len(data))
-    data[place] ^= 1 << dice.below(8)
-    archive.write_bytes(data)
+    archive.write_bytes(flipped(archive.read_bytes(), dice))
     with suppress(PubmillError), COMMIT:
         study = verify(archive, honest()[0])
         if not study.different and toy.members_of(archive) != honest()[1]:
-            return f"byte {place} of {len(data)} is not noticed"
+            return "it is not noticed"
     return ""
-
-
-NAMED = "`pubmill verify` names a difference or refuses the archive"
-ATTACKS = (
-    Attack(
-        name="archive-values",
-        fault="one value of an archive's records, training reports, tables, comparisons, statement or "
-        "metadata is changed, removed, added or of another type, and all digests fit",
-        survived=NAMED,
-        case=forged_value,
-        cases=3_000,
-        quick=10,
-    ),
-    Attack(
-        name="archive-files",
-        fault="a prediction, example or contribution of an archive, or a character of its texts and specs, "
-        "is changed, and all digests fit",
-        survived=NAMED,
-        case=forged_file,
-        cases=1_000,
-        quick=8,
-    ),
-    Attack(
-        name="archive-structure",
-        fault="runs of an archive are exchanged, renumbered or removed, scores raised, members lost, added "
-        "or renamed, and all digests fit",
-        survived=NAMED,
-        case=forged_structure,
-        cases=1_000,
-        quick=10,
-    ),
-    Attack(
-        name="archive-bytes",
-        fault="one bit of an archive's zip is flipped",
-        survived=f"{NAMED}, unless all members are read as before",
-        case=flipped,
-        cases=500,
-        quick=10,
-    ),
-)

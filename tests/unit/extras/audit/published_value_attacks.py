@@ -8,7 +8,7 @@ from statistics import fmean, median
 
 from pubmill.extras.audit import reachability as reach
 from pubmill.extras.audit.audit_recipes import Over, ScoreCounts, ScoreKind
-from tests.attack import Attack
+from tests.attack import attack
 from tests.world.dice import Dice
 
 KINDS: tuple[ScoreKind, ...] = ("share", "f1", "mean_f1", "reciprocal_rank")
@@ -65,8 +65,10 @@ def _printed(dice: Dice, exact: Fraction, floating: float, decimals: int) -> str
     return f"{digit.quantize(Decimal(1), rounding=way).scaleb(-decimals):.{decimals}f}"
 
 
+@attack("true-tables", cases=10_000, quick=40)
 def _true_table(dice: Dice, folder: Path) -> str:
-    """Print the scores of true runs; none may be called unreachable."""
+    """Tables of made-up true runs (accuracy, F1, macro F1, reciprocal ranks; mean, median, maximum; three
+    ways of rounding): no value is called unreachable."""
     score, over = _score(dice), dice.pick(OVER)
     runs, decimals = dice.between(1, 10), dice.between(0, 3)
     for _ in range(CELLS):
@@ -78,9 +80,10 @@ def _true_table(dice: Dice, folder: Path) -> str:
     return ""
 
 
+@attack("planted-values", cases=10_000, quick=20)
 def _planted(dice: Dice, folder: Path) -> str:
-    """Print a number that no runs give: one between two neighbouring quotients, unless all numbers are some
-    quotient's."""
+    """Numbers drawn at random in the place of a mean accuracy: unreachable if and only if no whole number of
+    right answers gives them, by trying all."""
     size, runs = dice.between(1, 400), dice.between(1, 10)
     whole = dice.between(0, 10_000)
     printed = f"{whole // 100}.{whole % 100:02}"
@@ -90,24 +93,3 @@ def _planted(dice: Dice, folder: Path) -> str:
     )
     found = reach.is_reachable(reach.rounding_interval(printed), scores, runs, "mean")
     return "" if found is possible else f"{printed} of {total} is called {'' if found else 'un'}reachable"
-
-
-ATTACKS = (
-    Attack(
-        name="true-tables",
-        fault="tables of made-up true runs (accuracy, F1, macro F1, reciprocal ranks; mean, median, maximum;"
-        " three ways of rounding)",
-        survived="no value is called unreachable",
-        case=_true_table,
-        cases=10_000,
-        quick=40,
-    ),
-    Attack(
-        name="planted-values",
-        fault="numbers drawn at random in the place of a mean accuracy",
-        survived="unreachable if and only if no whole number of right answers gives them, by trying all",
-        case=_planted,
-        cases=10_000,
-        quick=20,
-    ),
-)
