@@ -63,13 +63,10 @@ PART = annotation("D", (9, 22), CompositeRole="IndividualMention")
 PIECES = annotation("D", (0, 5), (15, 22))
 
 
-@pytest.mark.parametrize(
-    ("composite", "labels", "left_out"),
-    [
-        ("whole", ["B-D", "I-D", "I-D", "I-D", "O"], {"composite_parts": 2}),
-        ("parts", ["B-D", "O", "B-D", "I-D", "O"], {"composite_wholes": 1}),
-    ],
-)
+@pytest.mark.parametrize(("composite", "labels", "left_out"), [
+    ("whole", ["B-D", "I-D", "I-D", "I-D", "O"], {"composite_parts": 2}),
+    ("parts", ["B-D", "O", "B-D", "I-D", "O"], {"composite_wholes": 1}),
+])  # fmt: skip
 def test_wholes_or_parts_are_kept(
     tmp_path: Path, composite: str, labels: list[str], left_out: dict[str, int]
 ) -> None:
@@ -91,15 +88,12 @@ def test_pieces_and_misplaced_mentions_are_read_or_counted(tmp_path: Path) -> No
         labelled(source(tmp_path, bioc(wrong)))
 
 
-@pytest.mark.parametrize(
-    ("found", "expected"),
-    [
-        (PART, "composite mentions (at character 9), which can be read in several ways; give the converter's "
-         "option `composite`: `whole` or `parts`"),
-        (PIECES, "mentions of several pieces (at character 0), which can be read in several ways; give the "
-         "converter's option `discontinuous`: `covers` or `leave_out`"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("found", "expected"), [
+    (PART, "composite mentions (at character 9), which can be read in several ways; give the converter's "
+     "option `composite`: `whole` or `parts`"),
+    (PIECES, "mentions of several pieces (at character 0), which can be read in several ways; give the "
+     "converter's option `discontinuous`: `covers` or `leave_out`"),
+])  # fmt: skip
 def test_two_readings_need_an_option(tmp_path: Path, found: dict[str, Any], expected: str) -> None:
     with pytest.raises(SpecError) as caught:
         labelled(source(tmp_path, bioc(found)))
@@ -202,14 +196,10 @@ def test_passages_that_overlap_or_stand_far_apart_are_refused(offset: int, fault
     )
 
 
-@pytest.mark.parametrize(
-    ("sentences", "parts"),
-    [
-        ("lines", ["Ask Dr. Who. It is. no", "End."]),
-        ("stops", ["Ask Dr.", "Who.", "It is. no", "End."]),
-        ("punkt", ["Ask Dr. Who.", "It is.", "no", "End."]),
-    ],
-)
+@pytest.mark.parametrize(("sentences", "parts"), [
+    ("lines", ["Ask Dr. Who. It is. no", "End."]), ("stops", ["Ask Dr.", "Who.", "It is. no", "End."]),
+    ("punkt", ["Ask Dr. Who.", "It is.", "no", "End."]),
+])  # fmt: skip
 def test_sentences_end_as_the_option_says(tmp_path: Path, sentences: Any, parts: list[str]) -> None:
     (tmp_path / "punkt.zip").write_bytes(punkt_zip())
     given = ConverterInput("train", {"punkt": tmp_path / "punkt.zip"}, {}, Counter())
@@ -230,15 +220,12 @@ def with_mentions(*found: TextMention) -> InputDocument:
     return InputDocument(id="7", where="", passages=passages)
 
 
-@pytest.mark.parametrize(
-    ("given", "needed"),
-    [
-        (with_mentions(mention(0, 2), mention(2, 4), mention(0, 2)), {}),
-        (with_mentions(mention(0, 9, "whole"), mention(0, 2, "part")), {"composite": "whole"}),
-        (with_mentions(mention(0, 9, spans=((0, 2), (7, 9)))), {"discontinuous": "covers"}),
-        (with_mentions(mention(2, 5), mention(0, 3)), {"overlaps": "longest"}),
-    ],
-)
+@pytest.mark.parametrize(("given", "needed"), [
+    (with_mentions(mention(0, 2), mention(2, 4), mention(0, 2)), {}),
+    (with_mentions(mention(0, 9, "whole"), mention(0, 2, "part")), {"composite": "whole"}),
+    (with_mentions(mention(0, 9, spans=((0, 2), (7, 9)))), {"discontinuous": "covers"}),
+    (with_mentions(mention(2, 5), mention(0, 3)), {"overlaps": "longest"}),
+])  # fmt: skip
 def test_documents_need_the_options_of_what_they_have(given: InputDocument, needed: dict[str, str]) -> None:
     assert needed_readings([with_mentions(), given]) == needed
     assert has_overlaps(given) == ("overlaps" in needed)

@@ -111,22 +111,17 @@ def test_other_counts_are_all_reported_and_leave_no_examples(tmp_path: Path, inp
     assert sorted(path.name for path in tmp_path.iterdir()) == ["devel.tsv", "train.tsv"]
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"expect": {"train": {"mention": 2}}}, "'mention'; what is counted is sentences, tokens"),
-        ({"splits": ["train", "dev", "test"]},
-         "toy, test: .* a source 'test'; .* train, dev .*/toy.yaml.*[)]$"),
-        ({"options": {"lables": "x"}},
-         "toy, train: (?s:.*)lables: unknown key(?s:.*)datasets/toy.yaml.*[)]$"),
-        ({"options": {"labels": "bio"}},
-         "toy, train: (?s:.*)labels: expected (?s:.*)specs/datasets/toy.yaml.*[)]$"),
-        ({"kind": "span"}, "example train-000001: not of kind span"),
-        ({"converter": "pubmill.convert.conll:nothing"}, "no converter"),
-        ({"converter": "pubmill.convert.nowhere:read"}, "no converter"),
-        ({"converter": "os:system"}, "'os:system' needs the source `converter`.*datasets/toy.yaml"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("change", "message"), [
+    ({"expect": {"train": {"mention": 2}}}, "'mention'; what is counted is sentences, tokens"),
+    ({"splits": ["train", "dev", "test"]}, "toy, test: .* a source 'test'; .* train, dev .*/toy.yaml.*[)]$"),
+    ({"options": {"lables": "x"}}, "toy, train: (?s:.*)lables: unknown key(?s:.*)datasets/toy.yaml.*[)]$"),
+    ({"options": {"labels": "bio"}},
+     "toy, train: (?s:.*)labels: expected (?s:.*)specs/datasets/toy.yaml.*[)]$"),
+    ({"kind": "span"}, "example train-000001: not of kind span"),
+    ({"converter": "pubmill.convert.conll:nothing"}, "no converter"),
+    ({"converter": "pubmill.convert.nowhere:read"}, "no converter"),
+    ({"converter": "os:system"}, "'os:system' needs the source `converter`.*datasets/toy.yaml"),
+])  # fmt: skip
 def test_recipes_are_checked(
     tmp_path: Path, inputs: dict[str, Path], change: dict[str, Any], message: str
 ) -> None:

@@ -55,10 +55,9 @@ def test_mentions_are_counted_by_type() -> None:
     assert lengths(examples)["max"] == 3
 
 
-@pytest.mark.parametrize(
-    ("labels", "illegal"),
-    [("O I", 1), ("I I", 1), ("B I", 0), ("B-x I-y I-y", 1), ("B-x I-x O", 0), ("I", 1), ("B-x I", 1)],
-)
+@pytest.mark.parametrize(("labels", "illegal"), [
+    ("O I", 1), ("I I", 1), ("B I", 0), ("B-x I-y I-y", 1), ("B-x I-x O", 0), ("I", 1), ("B-x I", 1),
+])  # fmt: skip
 def test_illegal_starts_are_counted(labels: str, illegal: int) -> None:
     assert count([tokens("a", labels)])["illegal_starts"] == illegal
 
@@ -128,16 +127,12 @@ def test_a_split_without_examples() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("example", "words"),
-    [
-        (tokens("a", "O O O"), 3),
-        (sequence("a", "two words", "x"), 2),
-        (RegressionExample(id="a", document=None, text="one", text_pair="and two", score=0), 3),
-        (span("a", None, "a context"), 3),
-        (MultilabelExample(id="a", document=None, text="one  two\nthree", labels=[]), 3),
-    ],
-)
+@pytest.mark.parametrize(("example", "words"), [
+    (tokens("a", "O O O"), 3), (sequence("a", "two words", "x"), 2),
+    (RegressionExample(id="a", document=None, text="one", text_pair="and two", score=0), 3),
+    (span("a", None, "a context"), 3),
+    (MultilabelExample(id="a", document=None, text="one  two\nthree", labels=[]), 3),
+])  # fmt: skip
 def test_lengths_are_those_of_the_whole_input(example: Example, words: int) -> None:
     assert lengths([example]) == {"mean": words, "median": words, "p95": words, "max": words}
 
@@ -183,16 +178,13 @@ def nested(name: str, words: str, *mentions: tuple[int, int, str]) -> MentionsEx
     return MentionsExample(id=name, document=None, words=words.split(), mentions=spans)
 
 
-@pytest.mark.parametrize(
-    ("mentions", "number"),
-    [
-        ([(0, 3, "x"), (1, 2, "y")], 1),
-        ([(0, 3, "x"), (0, 2, "x"), (1, 3, "x")], 2),
-        ([(0, 2, "x"), (0, 2, "y")], 2),  # each has the words of the other
-        ([(0, 2, "x"), (1, 3, "y")], 0),
-        ([(0, 1, "x"), (1, 3, "y")], 0),
-    ],
-)
+@pytest.mark.parametrize(("mentions", "number"), [
+    ([(0, 3, "x"), (1, 2, "y")], 1),
+    ([(0, 3, "x"), (0, 2, "x"), (1, 3, "x")], 2),
+    ([(0, 2, "x"), (0, 2, "y")], 2),  # each has the words of the other
+    ([(0, 2, "x"), (1, 3, "y")], 0),
+    ([(0, 1, "x"), (1, 3, "y")], 0),
+])  # fmt: skip
 def test_a_mention_inside_of_another_is_nested(mentions: list[tuple[int, int, str]], number: int) -> None:
     assert count([nested("a", "v w z", *mentions)])["nested"] == number
 

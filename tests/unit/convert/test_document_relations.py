@@ -87,16 +87,13 @@ def test_novelty_is_an_infon_of_bioc(tmp_path: Path) -> None:
         read(tmp_path, text.replace(', "novel": "Novel"', ""), form="bioc-json")
 
 
-@pytest.mark.parametrize(
-    ("line", "options", "message"),
-    [
-        ("7\tcauses\tC2\tD1", {}, "must be Novel or No"),
-        ("7\tcauses\tC2\tD1\tperhaps", {}, "must be Novel or No"),
-        ("7\tcauses\tC2\tD1\tNo", {"arguments": "mentions"}, "has 3 mentions; expected 2"),
-        ("7\tcauses\tC2\tD1\tNo", {"pairs": None}, "pairs: "),
-        ("7\tcauses\tC2\tD1\tNo", {"labels": None}, "labels: "),
-    ],
-)
+@pytest.mark.parametrize(("line", "options", "message"), [
+    ("7\tcauses\tC2\tD1", {}, "must be Novel or No"),
+    ("7\tcauses\tC2\tD1\tperhaps", {}, "must be Novel or No"),
+    ("7\tcauses\tC2\tD1\tNo", {"arguments": "mentions"}, "has 3 mentions; expected 2"),
+    ("7\tcauses\tC2\tD1\tNo", {"pairs": None}, "pairs: "),
+    ("7\tcauses\tC2\tD1\tNo", {"labels": None}, "labels: "),
+])  # fmt: skip
 def test_contradictions_are_refused(tmp_path: Path, line: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(PubmillError, match=message):
         read(tmp_path, FILE.partition("7\tcauses")[0] + line + "\n", **options)

@@ -91,22 +91,19 @@ def test_options_under_the_name_of_a_split_are_its_own(tmp_path: Path, examples:
     assert (tmp_path / "out/test.tsv").read_bytes() == "b\tα β\t0\n".encode()
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"writer": "pubmill.convert.tsv:nothing"}, "no writer"),
-        ({"writer": "pubmill.convert.nowhere:write"}, "no writer"),
-        ({"writer": "os:system"}, "specs/datasets/toy.yaml: there is no writer"),
-        ({"dummies": None}, "no `dummies`"),
-        ({"dummies": Dummies(types={"GENE": "@G$"}, overlap="@")}, "no dummy .* for entities of type DRUG"),
-        ({"kind": "tokens"}, "train.jsonl.gz:1: example a: not a TokensExample"),
-        ({"options": {"columns": []}}, "(?s)toy, train: published.options.*columns is .*datasets/toy.yaml"),
-        ({"options": {"columns": ["id", "word"]}}, "'word'. unknown; known are .*'dummies'"),
-        ({"options": {"columns": ["id", "score"]}}, "but 'SequenceExample' object has no attribute 'score'"),
-        ({"options": {**OPTIONS, "test": 5}}, "the option `test` is 5"),
-        ({"files": {"dev": PublishedFile(name="dev.tsv", sha256=None)}}, "dev.jsonl.gz does not exist"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("change", "message"), [
+    ({"writer": "pubmill.convert.tsv:nothing"}, "no writer"),
+    ({"writer": "pubmill.convert.nowhere:write"}, "no writer"),
+    ({"writer": "os:system"}, "specs/datasets/toy.yaml: there is no writer"),
+    ({"dummies": None}, "no `dummies`"),
+    ({"dummies": Dummies(types={"GENE": "@G$"}, overlap="@")}, "no dummy .* for entities of type DRUG"),
+    ({"kind": "tokens"}, "train.jsonl.gz:1: example a: not a TokensExample"),
+    ({"options": {"columns": []}}, "(?s)toy, train: published.options.*columns is .*datasets/toy.yaml"),
+    ({"options": {"columns": ["id", "word"]}}, "'word'. unknown; known are .*'dummies'"),
+    ({"options": {"columns": ["id", "score"]}}, "but 'SequenceExample' object has no attribute 'score'"),
+    ({"options": {**OPTIONS, "test": 5}}, "the option `test` is 5"),
+    ({"files": {"dev": PublishedFile(name="dev.tsv", sha256=None)}}, "dev.jsonl.gz does not exist"),
+])  # fmt: skip
 def test_recipes_are_checked(tmp_path: Path, examples: Path, change: dict[str, Any], message: str) -> None:
     with pytest.raises(PubmillError, match=message):
         publish(replace(RECIPE, **change), examples, tmp_path / "out")

@@ -129,21 +129,18 @@ def test_texts_that_differ_are_listed_and_allowed_where_the_spec_says_so(tmp_pat
     assert source.left_out == {"differing_texts": 2}
 
 
-@pytest.mark.parametrize(
-    ("bad", "message"),
-    [
-        (PHI.format(4, 4, "", "CITY"), "must be after its start"),
-        (PHI.format(4, 3, "x", "CITY"), "must be after its start"),
-        (PHI.format(40, 999, "x", "CITY"), "the note has 50 characters"),
-        (PHI.format("-1", 3, "x", "CITY"), "whole numbers for `start` and `end`"),
-        (PHI.format(1, "", "x", "CITY"), "whole numbers for"),
-        (PHI.format(1, 2, "x", CANARY), "unknown type <8 char"),
-        (PHI.format(1, 2, "x", ""), "unknown type <0 char"),
-        (PHI.format(1, 2, "x", "CITY").replace("NAME", CANARY), "unknown annotation <8 char"),
-        (PHI.format(1, 2, "x", "CITY").replace("TYPE=", "type="), "<NAME> has no TYPE"),
-        (PHI.format(1, 2, "x", "CITY").replace("end=", "stop="), "<NAME> has no end"),
-    ],
-)
+@pytest.mark.parametrize(("bad", "message"), [
+    (PHI.format(4, 4, "", "CITY"), "must be after its start"),
+    (PHI.format(4, 3, "x", "CITY"), "must be after its start"),
+    (PHI.format(40, 999, "x", "CITY"), "the note has 50 characters"),
+    (PHI.format("-1", 3, "x", "CITY"), "whole numbers for `start` and `end`"),
+    (PHI.format(1, "", "x", "CITY"), "whole numbers for"),
+    (PHI.format(1, 2, "x", CANARY), "unknown type <8 char"),
+    (PHI.format(1, 2, "x", ""), "unknown type <0 char"),
+    (PHI.format(1, 2, "x", "CITY").replace("NAME", CANARY), "unknown annotation <8 char"),
+    (PHI.format(1, 2, "x", "CITY").replace("TYPE=", "type="), "<NAME> has no TYPE"),
+    (PHI.format(1, 2, "x", "CITY").replace("end=", "stop="), "<NAME> has no end"),
+])  # fmt: skip
 def test_malformed_annotations_are_reported_with_their_line(tmp_path: Path, bad: str, message: str) -> None:
     content = xml(NOTE, tag("fever", PHI, "CITY"), bad)
     where = r"test\.tar\.gz:testing-PHI-Gold-fixed/180-03\.xml:8"
@@ -152,18 +149,12 @@ def test_malformed_annotations_are_reported_with_their_line(tmp_path: Path, bad:
     assert CANARY not in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("<deIdi2b2>", '<!DOCTYPE deIdi2b2 SYSTEM "http://example.org/a.dtd"><deIdi2b2>', "refused"),
-        ("<TAGS>", "", "not well-formed"),
-        ("<TEXT>", "<NOTE></NOTE><TEXT2>", "not well-formed"),
-        ("<TEXT>", "<TEXT>x</TEXT><TEXT>", "one <TEXT>"),
-        (f"<![CDATA[{NOTE}]]>", "", "one <TEXT>"),
-        (f"<![CDATA[{NOTE}]]>", "a<b/>c", "one <TEXT>"),
-        ("<TAGS>\n</TAGS>", "", "one <TAGS>"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("old", "new", "message"), [
+    ("<deIdi2b2>", '<!DOCTYPE deIdi2b2 SYSTEM "http://example.org/a.dtd"><deIdi2b2>', "refused"),
+    ("<TAGS>", "", "not well-formed"), ("<TEXT>", "<NOTE></NOTE><TEXT2>", "not well-formed"),
+    ("<TEXT>", "<TEXT>x</TEXT><TEXT>", "one <TEXT>"), (f"<![CDATA[{NOTE}]]>", "", "one <TEXT>"),
+    (f"<![CDATA[{NOTE}]]>", "a<b/>c", "one <TEXT>"), ("<TAGS>\n</TAGS>", "", "one <TAGS>"),
+])  # fmt: skip
 def test_other_xml_is_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
     content = xml(NOTE)
     assert content.count(old) == 1

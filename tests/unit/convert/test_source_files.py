@@ -106,11 +106,10 @@ def test_dev_is_a_share_of_the_groups_in_the_order_of_their_hashes() -> None:
         split(["a"], "train", {"share": 0.1, "seed": 1})
 
 
-@pytest.mark.parametrize(
-    "dev",
-    [None, 0.1, {}, {"share": 0.1}, {"share": 1, "seed": 1}, {"share": 1.5, "seed": 1},
-     {"share": 0.1, "seed": True}, {"share": "0.1", "seed": 1}, {"share": 0.1, "seed": 1, "by": "x"}],
-)  # fmt: skip
+@pytest.mark.parametrize("dev", [
+    None, 0.1, {}, {"share": 0.1}, {"share": 1, "seed": 1}, {"share": 1.5, "seed": 1},
+    {"share": 0.1, "seed": True}, {"share": "0.1", "seed": 1}, {"share": 0.1, "seed": 1, "by": "x"},
+])  # fmt: skip
 def test_any_other_form_of_the_option_is_reported(dev: Any) -> None:
     with pytest.raises(PubmillError, match="option `dev`"):
         split(["a", "b"], "dev", dev)

@@ -68,35 +68,29 @@ def test_a_split_is_cut_out_and_the_rest_counted(tmp_path: Path) -> None:
     assert [example.text for example in convert(tmp_path, rows, first_row=4)] == ["d", "e"]
 
 
-@pytest.mark.parametrize(
-    ("text", "options", "message"),
-    [
-        ("a\t1\nb\n", {}, r"a\.tsv:2: expected 2 columns \(text, label\), found 1"),
-        ("a\t1\n\n", {}, r"a\.tsv:2: expected 2 columns"),
-        ("a\t1\tx\n", {}, r"a\.tsv:1: expected 2 columns .*, found 3"),
-        ("a\t1\nb\t2\n", {}, r"a\.tsv:2: expected a label \(0, 1\), found '2'"),
-        (" \t1\n", {}, r"a\.tsv:1: the column `text` is empty"),
-        ("a\t1\n", {"header": ["sentence", "label"]}, r"a\.tsv:1: expected the headings sentence<TAB>label"),
-        ("", {"header": ["sentence", "label"]}, r"a\.tsv:1: expected the headings"),
-        ("0\ta\t1\n2\tb\t1\n", {"columns": ["number", "text", "label"]}, r"a\.tsv:2: .*number 1, found '2'"),
-        ("no gene\t1\n", {"entities": {"@GENE$": "GENE"}}, r"a\.tsv:1: expected @GENE\$ once .* 0 times"),
-        ("@X$ @X$\t1\n", {"entities": {"@X$": "X"}}, r"a\.tsv:1: expected @X\$ once .* 2 times"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "options", "message"), [
+    ("a\t1\nb\n", {}, r"a\.tsv:2: expected 2 columns \(text, label\), found 1"),
+    ("a\t1\n\n", {}, r"a\.tsv:2: expected 2 columns"),
+    ("a\t1\tx\n", {}, r"a\.tsv:1: expected 2 columns .*, found 3"),
+    ("a\t1\nb\t2\n", {}, r"a\.tsv:2: expected a label \(0, 1\), found '2'"),
+    (" \t1\n", {}, r"a\.tsv:1: the column `text` is empty"),
+    ("a\t1\n", {"header": ["sentence", "label"]}, r"a\.tsv:1: expected the headings sentence<TAB>label"),
+    ("", {"header": ["sentence", "label"]}, r"a\.tsv:1: expected the headings"),
+    ("0\ta\t1\n2\tb\t1\n", {"columns": ["number", "text", "label"]}, r"a\.tsv:2: .*number 1, found '2'"),
+    ("no gene\t1\n", {"entities": {"@GENE$": "GENE"}}, r"a\.tsv:1: expected @GENE\$ once .* 0 times"),
+    ("@X$ @X$\t1\n", {"entities": {"@X$": "X"}}, r"a\.tsv:1: expected @X\$ once .* 2 times"),
+])  # fmt: skip
 def test_another_form_is_reported(tmp_path: Path, text: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(PubmillError, match=message):
         convert(tmp_path, text, **options)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"columns": ["text"]}, "`text` and `label` among them"),
-        ({"columns": ["text", "label", "text"]}, "only `skip` more than once"),
-        ({"columns": ["text", "label", "colour"]}, "one of id, document, text"),
-        ({"dev": "all"}, "option `dev` is 'all'"),
-    ],
-)
+@pytest.mark.parametrize(("options", "message"), [
+    ({"columns": ["text"]}, "`text` and `label` among them"),
+    ({"columns": ["text", "label", "text"]}, "only `skip` more than once"),
+    ({"columns": ["text", "label", "colour"]}, "one of id, document, text"),
+    ({"dev": "all"}, "option `dev` is 'all'"),
+])  # fmt: skip
 def test_what_options_cannot_say(tmp_path: Path, options: dict[str, Any], message: str) -> None:
     with pytest.raises(PubmillError, match=message):
         convert(tmp_path, "a\t1\n", **options)

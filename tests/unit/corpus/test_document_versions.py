@@ -81,17 +81,14 @@ def test_as_the_plain_model(tmp_path_factory: pytest.TempPathFactory, shards: li
 ONE, TWO, GONE = (1, 1, False), (1, 2, False), (1, 1, True)
 
 
-@pytest.mark.parametrize(
-    ("files", "expected"),
-    [
-        ([(0, 2, [ONE]), (0, 1, [ONE])], [[(0, None)], [(0, "superseded")]]),
-        ([(0, 1, [ONE]), (0, 2, [GONE])], [[(0, "deleted")], []]),
-        ([(0, 1, [ONE]), (0, 2, [GONE]), (0, 3, [ONE])], [[(0, "superseded")], [], [(0, None)]]),
-        ([(0, 1, [ONE, TWO]), (0, 2, [ONE])], [[(0, "superseded"), (1, None)], [(0, "superseded")]]),
-        ([(0, 1, [ONE, TWO]), (0, 2, [(1, 2, True)])], [[(0, None), (1, "deleted")], []]),
-        ([(1, 9, [(1, 3, False)]), (0, 1, [ONE])], [[(0, "duplicate")], [(0, None)]]),
-    ],
-)
+@pytest.mark.parametrize(("files", "expected"), [
+    ([(0, 2, [ONE]), (0, 1, [ONE])], [[(0, None)], [(0, "superseded")]]),
+    ([(0, 1, [ONE]), (0, 2, [GONE])], [[(0, "deleted")], []]),
+    ([(0, 1, [ONE]), (0, 2, [GONE]), (0, 3, [ONE])], [[(0, "superseded")], [], [(0, None)]]),
+    ([(0, 1, [ONE, TWO]), (0, 2, [ONE])], [[(0, "superseded"), (1, None)], [(0, "superseded")]]),
+    ([(0, 1, [ONE, TWO]), (0, 2, [(1, 2, True)])], [[(0, None), (1, "deleted")], []]),
+    ([(1, 9, [(1, 3, False)]), (0, 1, [ONE])], [[(0, "duplicate")], [(0, None)]]),
+])  # fmt: skip
 def test_by_hand(tmp_path: Path, files: list[Shard], expected: list[list[tuple[int, str | None]]]) -> None:
     """The later file, the higher version and the first source count; what is deleted can come back."""
     assert latest(tmp_path, files) == expected

@@ -74,18 +74,15 @@ def test_the_source_says_licence_flags_and_pmid_first() -> None:
     assert JatsReader(USUAL)(article("<p>x</p>", named), Document("pmc:7", pmid="5"), "x").pmid == "5"
 
 
-@pytest.mark.parametrize(
-    ("permissions", "code"),
-    [
-        ("<license license-type='open-access'><license-p>Free</license-p></license>", ""),
-        ("<license><ali:license_ref>http://creativecommons.org/licenses/by-nc-sa/3.0</ali:license_ref></license>",
-         "CC BY-NC-SA"),
-        ("<license><license-p>See <ext-link xlink:href='http://creativecommons.org/publicdomain/zero/1.0/'>it"
-         "</ext-link></license-p></license>", "CC0"),
-        ("<license><p>under (http://creativecommons.org/licenses/by-nd/2.0) it</p></license>", "CC BY-ND"),
-        ("<license xlink:href='https://creativecommons.org/publicdomain/mark/1.0/'/>", ""),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("permissions", "code"), [
+    ("<license license-type='open-access'><license-p>Free</license-p></license>", ""),
+    ("<license><ali:license_ref>http://creativecommons.org/licenses/by-nc-sa/3.0</ali:license_ref></license>",
+     "CC BY-NC-SA"),
+    ("<license><license-p>See <ext-link xlink:href='http://creativecommons.org/publicdomain/zero/1.0/'>it"
+     "</ext-link></license-p></license>", "CC0"),
+    ("<license><p>under (http://creativecommons.org/licenses/by-nd/2.0) it</p></license>", "CC BY-ND"),
+    ("<license xlink:href='https://creativecommons.org/publicdomain/mark/1.0/'/>", ""),
+])  # fmt: skip
 def test_licence_of_the_xml(permissions: str, code: str) -> None:
     assert read(article("<p>x</p>", f"<permissions>{permissions}</permissions>")).licence == code
 
@@ -117,18 +114,15 @@ def test_formulas() -> None:
     assert body(inline, ()) == (("", "Where y=2 and E = mc2 holds."),)
 
 
-@pytest.mark.parametrize(
-    ("formula", "text"),
-    [
-        ("\n <mml:mi>a</mml:mi>\n <mml:mo>+</mml:mo>\n <mml:mrow>\n<mml:mn>1</mml:mn>\t</mml:mrow>\n", "a+1"),
-        ("<mml:mn>1</mml:mn><mml:mtext> if </mml:mtext> <mml:mi>x</mml:mi>", "1 if x"),
-        ("<mml:mi>x</mml:mi> <mml:mo>\n=\n</mml:mo> <mml:mi>y</mml:mi>", "x = y"),
-        ("<mml:mi>x</mml:mi><mml:mrow>&#160;</mml:mrow><mml:mi>y</mml:mi>", "x\u00a0y"),
-        ("<mml:mtext>in</mml:mtext><mml:mspace width='.2em'/><mml:mi>B</mml:mi>", "in B"),
-        ("<mml:mtable> <mml:mtr> <mml:mtd><mml:mn>1</mml:mn></mml:mtd><mml:mtd>if</mml:mtd></mml:mtr>"
-         "<mml:mtr><mml:mtd><mml:mn>2</mml:mn></mml:mtd></mml:mtr></mml:mtable>", " 1 if 2 "),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("formula", "text"), [
+    ("\n <mml:mi>a</mml:mi>\n <mml:mo>+</mml:mo>\n <mml:mrow>\n<mml:mn>1</mml:mn>\t</mml:mrow>\n", "a+1"),
+    ("<mml:mn>1</mml:mn><mml:mtext> if </mml:mtext> <mml:mi>x</mml:mi>", "1 if x"),
+    ("<mml:mi>x</mml:mi> <mml:mo>\n=\n</mml:mo> <mml:mi>y</mml:mi>", "x = y"),
+    ("<mml:mi>x</mml:mi><mml:mrow>&#160;</mml:mrow><mml:mi>y</mml:mi>", "x\u00a0y"),
+    ("<mml:mtext>in</mml:mtext><mml:mspace width='.2em'/><mml:mi>B</mml:mi>", "in B"),
+    ("<mml:mtable> <mml:mtr> <mml:mtd><mml:mn>1</mml:mn></mml:mtd><mml:mtd>if</mml:mtd></mml:mtr>"
+     "<mml:mtr><mml:mtd><mml:mn>2</mml:mn></mml:mtd></mml:mtr></mml:mtable>", " 1 if 2 "),
+])  # fmt: skip
 def test_words_of_formulas_are_those_of_ncbis_stylesheet(formula: str, text: str) -> None:
     inside = f"<mml:math>{formula}</mml:math>"
     content = f"({inside}, <inline-formula><alternatives>\n{inside}\n</alternatives></inline-formula>)"
@@ -154,36 +148,32 @@ def test_cells_of_oasis_tables_are_lines(space: str) -> None:
     assert reader.left_out == {"table": 1}
 
 
-@pytest.mark.parametrize(
-    ("content", "kept", "without"),
-    [
-        ("<p>as<disp-formula>E=m</disp-formula>where</p>", "as E=m where", "as where"),
-        ("<p>as<disp-formula-group><disp-formula>E</disp-formula></disp-formula-group>so</p>",
-         "as E so", "as so"),
-        ("<p>C<sub>2</sub>H<inline-formula><alternatives><tex-math>x</tex-math><mml:math>z</mml:math>"
-         "</alternatives></inline-formula>O</p>", "C2HzO", "C2HzO"),
-        ("<p>(<inline-graphic><alt-text>x</alt-text></inline-graphic>)a<graphic/>b<break/>c</p>",
-         "()a b c", "()a b c"),
-        ("<p>one<code>two</code>three<question>four</question>five</p>", "one\ntwo\nthree\nfour\nfive",
-         "one\ntwo\nthree\nfour\nfive"),
-        ("<p>one<table><tr><td>1</td></tr></table>two</p>", "one\n1\ntwo", "one two"),
-        ("<p>one<fig><caption><p>cap</p></caption></fig>two</p>", "one two\ncap", "one two\ncap"),
-        ("<p>one<supplementary-material><caption><p>cap</p></caption></supplementary-material>two</p>",
-         "one two\ncap", "one two"),
-        ("<p>one<fn-group><fn><p>note</p></fn></fn-group>two</p>", "one\nnote\ntwo", "one two"),
-        ("<p>drug<fn><p>note</p></fn>was<fn><p>other</p></fn>, so</p><p>next</p>",
-         "drug was, so\nnote\nother\nnext", "drug was, so\nnext"),
-        ("<p><fn><p>first<fn><p>deep</p></fn> on</p></fn>word</p>", "word\nfirst on\ndeep", "word"),
-        ("<p>a <bold>b<fn><p>n</p></fn></bold> c<list><list-item><p>d<fn><p>m</p></fn> e</p></list-item>"
-         "</list>f</p>", "a b c\nd e\nm\nf\nn", "a b c\nd e\nf"),
-        ("<fig><caption><title>cap<fn><p>n</p></fn>s</title><p>t</p></caption></fig>", "cap s\nn\nt",
-         "cap s\nt"),
-        ("<p>one<list><list-item><p>two</p></list-item></list><bold>three</bold> four</p>",
-         "one\ntwo\nthree four", "one\ntwo\nthree four"),
-        ("<p>one<boxed-text><sec><title>T</title><p>in</p></sec></boxed-text>two</p>", "one two in",
-         "one two in"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("content", "kept", "without"), [
+    ("<p>as<disp-formula>E=m</disp-formula>where</p>", "as E=m where", "as where"),
+    ("<p>as<disp-formula-group><disp-formula>E</disp-formula></disp-formula-group>so</p>",
+     "as E so", "as so"),
+    ("<p>C<sub>2</sub>H<inline-formula><alternatives><tex-math>x</tex-math><mml:math>z</mml:math>"
+     "</alternatives></inline-formula>O</p>", "C2HzO", "C2HzO"),
+    ("<p>(<inline-graphic><alt-text>x</alt-text></inline-graphic>)a<graphic/>b<break/>c</p>",
+     "()a b c", "()a b c"),
+    ("<p>one<code>two</code>three<question>four</question>five</p>", "one\ntwo\nthree\nfour\nfive",
+     "one\ntwo\nthree\nfour\nfive"),
+    ("<p>one<table><tr><td>1</td></tr></table>two</p>", "one\n1\ntwo", "one two"),
+    ("<p>one<fig><caption><p>cap</p></caption></fig>two</p>", "one two\ncap", "one two\ncap"),
+    ("<p>one<supplementary-material><caption><p>cap</p></caption></supplementary-material>two</p>",
+     "one two\ncap", "one two"),
+    ("<p>one<fn-group><fn><p>note</p></fn></fn-group>two</p>", "one\nnote\ntwo", "one two"),
+    ("<p>drug<fn><p>note</p></fn>was<fn><p>other</p></fn>, so</p><p>next</p>",
+     "drug was, so\nnote\nother\nnext", "drug was, so\nnext"),
+    ("<p><fn><p>first<fn><p>deep</p></fn> on</p></fn>word</p>", "word\nfirst on\ndeep", "word"),
+    ("<p>a <bold>b<fn><p>n</p></fn></bold> c<list><list-item><p>d<fn><p>m</p></fn> e</p></list-item>"
+     "</list>f</p>", "a b c\nd e\nm\nf\nn", "a b c\nd e\nf"),
+    ("<fig><caption><title>cap<fn><p>n</p></fn>s</title><p>t</p></caption></fig>", "cap s\nn\nt", "cap s\nt"),
+    ("<p>one<list><list-item><p>two</p></list-item></list><bold>three</bold> four</p>",
+     "one\ntwo\nthree four", "one\ntwo\nthree four"),
+    ("<p>one<boxed-text><sec><title>T</title><p>in</p></sec></boxed-text>two</p>", "one two in",
+     "one two in"),
+])  # fmt: skip
 def test_words_are_parted_by_blocks_and_by_nothing_else(content: str, kept: str, without: str) -> None:
     for leave_out, text in (((), kept), (USUAL, without)):
         found = body(content, leave_out)
@@ -233,24 +223,20 @@ def test_nested_sections_and_their_titles() -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "back",
-    [
-        "<back><p>no</p></back>",
-        "<back><!-- </back> --><p>no</p></back>",
-        "<back><p><![CDATA[</back>]]></p></back>",
-        "<!-- <back> --><floats-group><p>y</p></floats-group><back/><!-- </back> -->",
-        "<?pi <back>?><floats-group><p>y</p></floats-group><?pi </back>?>",
-        "<back><p>no</p></back><floats-group><p>y</p></floats-group><!-- </back> -->",
-        "<back/><sub-article><front-stub/><body><p>no</p></body><back><p>no</p></back></sub-article>",
-        "<back id='b'><p>no</p></back><floats-group><p>y</p></floats-group>",
-        "<back><!-- </back><floats-group><p>no</p></floats-group><?x --></back> ?>",
-        "<back><?x </back><floats-group><p>no</p></floats-group><!-- ?></back> -->",
-        "<back><![CDATA[</back><floats-group><p>no</p></floats-group><!--]]></back> -->",
-        "<back></back ><floats-group><p>y</p></floats-group><back></back>",
-        "<back><back><p>no</p></back><floats-group><p>no</p></floats-group></back>",
-    ],
-)
+@pytest.mark.parametrize("back", [
+    "<back><p>no</p></back>", "<back><!-- </back> --><p>no</p></back>",
+    "<back><p><![CDATA[</back>]]></p></back>",
+    "<!-- <back> --><floats-group><p>y</p></floats-group><back/><!-- </back> -->",
+    "<?pi <back>?><floats-group><p>y</p></floats-group><?pi </back>?>",
+    "<back><p>no</p></back><floats-group><p>y</p></floats-group><!-- </back> -->",
+    "<back/><sub-article><front-stub/><body><p>no</p></body><back><p>no</p></back></sub-article>",
+    "<back id='b'><p>no</p></back><floats-group><p>y</p></floats-group>",
+    "<back><!-- </back><floats-group><p>no</p></floats-group><?x --></back> ?>",
+    "<back><?x </back><floats-group><p>no</p></floats-group><!-- ?></back> -->",
+    "<back><![CDATA[</back><floats-group><p>no</p></floats-group><!--]]></back> -->",
+    "<back></back ><floats-group><p>y</p></floats-group><back></back>",
+    "<back><back><p>no</p></back><floats-group><p>no</p></floats-group></back>",
+])  # fmt: skip
 def test_the_back_is_left_out_and_nothing_else(back: str) -> None:
     floats = (("", "y"),) if "floats-group" in back else ()
     floats = () if "<p>y</p>" not in back else floats
@@ -286,24 +272,20 @@ LEVELS = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 12))
 X = article("<p>x</p>")
 
 
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        *((article("<p>&e1;</p>", doctype=f"{before}<!DOCTYPE article [{declared}]>"), "declares entities")
-          for before, declared in [
-            ("", f'<!ENTITY e0 "ha">{LEVELS}'), ("", '<!ENTITY e1 SYSTEM "file:///etc/hostname">'),
-            ("<!-- <article> -->", '<!ENTITY e1 "x">'),
-        ]),
-        (article("<p>&alpha;</p>"), ":3: malformed XML.*'alpha'"),
-        (article("<p>x</p>", root="book"), "its root is <book>"),
-        (b"<article><body/></article>", "<article-meta>"),
-        (X.replace(b"PMC7", b"PMC8"), "filed as PMC7.*says PMC8"),
-        (X.replace(b"UTF-8", b"ISO-8859-1"), "encoded as ISO-8859-1"),
-        (article("<p>x</q>"), ":3: malformed XML"),
-        (b"", "malformed XML"),
-        *((article(f"<p>a{written}e</p>"), r"U\+FDD0") for written in ("\ufdd0", "&#xfDd0;", "&#064976;")),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("data", "message"), [
+    *((article("<p>&e1;</p>", doctype=f"{before}<!DOCTYPE article [{declared}]>"), "declares entities")
+      for before, declared in [
+        ("", f'<!ENTITY e0 "ha">{LEVELS}'), ("", '<!ENTITY e1 SYSTEM "file:///etc/hostname">'),
+        ("<!-- <article> -->", '<!ENTITY e1 "x">'),
+    ]),
+    (article("<p>&alpha;</p>"), ":3: malformed XML.*'alpha'"),
+    (article("<p>x</p>", root="book"), "its root is <book>"),
+    (b"<article><body/></article>", "<article-meta>"),
+    (X.replace(b"PMC7", b"PMC8"), "filed as PMC7.*says PMC8"),
+    (X.replace(b"UTF-8", b"ISO-8859-1"), "encoded as ISO-8859-1"),
+    (article("<p>x</q>"), ":3: malformed XML"), (b"", "malformed XML"),
+    *((article(f"<p>a{written}e</p>"), r"U\+FDD0") for written in ("\ufdd0", "&#xfDd0;", "&#064976;")),
+])  # fmt: skip
 def test_entities_and_other_documents_are_refused(data: bytes, message: str) -> None:
     refused(data, message)
 

@@ -104,14 +104,10 @@ def test_the_named_dtd_is_not_looked_for(tmp_path: Path) -> None:
     assert len(read(tmp_path, articles(citation(1)), head=head)) == 1
 
 
-@pytest.mark.parametrize(
-    "hiding",
-    [
-        "<!-- <PubmedArticle></PubmedArticle> -->",
-        "<?x </PubmedArticle> ?>",
-        "<DeleteCitation><PubmedArticle></PubmedArticle>  </DeleteCitation>",
-    ],
-)
+@pytest.mark.parametrize("hiding", [
+    "<!-- <PubmedArticle></PubmedArticle> -->", "<?x </PubmedArticle> ?>",
+    "<DeleteCitation><PubmedArticle></PubmedArticle>  </DeleteCitation>",
+])  # fmt: skip
 def test_a_block_that_ends_inside_of_something_grows(tmp_path: Path, hiding: str) -> None:
     content = articles(citation(1)) + hiding + articles(*(citation(n) for n in range(2, 9)))
     path = write(tmp_path, content)
@@ -139,32 +135,29 @@ def doctype(text: str) -> str:
     return f"<!DOCTYPE PubmedArticleSet {text}>"
 
 
-@pytest.mark.parametrize(
-    ("content", "head", "words"),
-    [
-        *((content, HEAD, (word,)) for content, word in [
-            ("<PubmedBookArticle/>", "<PubmedBookArticle> without <BookDocument>"),
-            ("<Other/>", "<Other> where a citation was expected"),
-            (articles("<Other/>"), "without <MedlineCitation>"),
-            (articles("<MedlineCitation><PMID>x</PMID><Article/></MedlineCitation>"), "not a number"),
-            (articles("<MedlineCitation><PMID>5</PMID></MedlineCitation>"), "without <Article>"),
-            (articles("<MedlineCitation/><MedlineCitation/>"), "with <MedlineCitation> more than once"),
-            (articles(citation(0).replace(">0<", f">{'7' * 5000}<")), "not a number of at most 18 digits"),
-            (articles(citation(5, version=' Version="9999999999"')), "not a number of at most 9 digits"),
-            (articles(citation(1, version=' Version="a"')), "Version='a'"),
-        ]),
-        (MALFORMED, HEAD, ("gz:5:", "malformed XML: Opening and ending tag mismatch", "Last PMID read: 12.")),
-        *((articles(citation(1)) + tail, HEAD, ("malformed XML",))
-          for tail in ("</PubmedArticleSet>", "</PubmedArticleSet>x", "<!-- </PubmedArticle> --")),
-        (ENTITY, HEAD, ("malformed XML", "'e' not defined")),
-        *((articles(citation(1)), doctype(damaged), ("malformed XML: the document type",))
-          for damaged in ('PUBLIC "-//NLM//DTD X//EN"', 'PUBLIC "a\x01" "b"', 'SYSTEM "b', "X")),
-        (ENTITY.replace("&e;", "&e11;"), doctype(f'[<!ENTITY e0 "ha">{LEVELS}]'), (DECLARED,)),
-        (ENTITY, doctype('[<!ENTITY e SYSTEM "file:///etc/hostname">]'), (DECLARED,)),
-        (articles(citation(1)), doctype('[<!ENTITY % e SYSTEM "file:///etc/hostname"> %e;]'), (DECLARED,)),
-        ("", '<?xml version="1.0" encoding="ISO-8859-1"?>', ("encoded as ISO-8859-1",)),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("content", "head", "words"), [
+    *((content, HEAD, (word,)) for content, word in [
+        ("<PubmedBookArticle/>", "<PubmedBookArticle> without <BookDocument>"),
+        ("<Other/>", "<Other> where a citation was expected"),
+        (articles("<Other/>"), "without <MedlineCitation>"),
+        (articles("<MedlineCitation><PMID>x</PMID><Article/></MedlineCitation>"), "not a number"),
+        (articles("<MedlineCitation><PMID>5</PMID></MedlineCitation>"), "without <Article>"),
+        (articles("<MedlineCitation/><MedlineCitation/>"), "with <MedlineCitation> more than once"),
+        (articles(citation(0).replace(">0<", f">{'7' * 5000}<")), "not a number of at most 18 digits"),
+        (articles(citation(5, version=' Version="9999999999"')), "not a number of at most 9 digits"),
+        (articles(citation(1, version=' Version="a"')), "Version='a'"),
+    ]),
+    (MALFORMED, HEAD, ("gz:5:", "malformed XML: Opening and ending tag mismatch", "Last PMID read: 12.")),
+    *((articles(citation(1)) + tail, HEAD, ("malformed XML",))
+      for tail in ("</PubmedArticleSet>", "</PubmedArticleSet>x", "<!-- </PubmedArticle> --")),
+    (ENTITY, HEAD, ("malformed XML", "'e' not defined")),
+    *((articles(citation(1)), doctype(damaged), ("malformed XML: the document type",))
+      for damaged in ('PUBLIC "-//NLM//DTD X//EN"', 'PUBLIC "a\x01" "b"', 'SYSTEM "b', "X")),
+    (ENTITY.replace("&e;", "&e11;"), doctype(f'[<!ENTITY e0 "ha">{LEVELS}]'), (DECLARED,)),
+    (ENTITY, doctype('[<!ENTITY e SYSTEM "file:///etc/hostname">]'), (DECLARED,)),
+    (articles(citation(1)), doctype('[<!ENTITY % e SYSTEM "file:///etc/hostname"> %e;]'), (DECLARED,)),
+    ("", '<?xml version="1.0" encoding="ISO-8859-1"?>', ("encoded as ISO-8859-1",)),
+])  # fmt: skip
 def test_unexpected_content(tmp_path: Path, content: str, head: str, words: tuple[str, ...]) -> None:
     refused(write(tmp_path, content, head), *words)
 

@@ -15,28 +15,25 @@ from tests.unit.corpus.test_medline import abstract, articles, citation, read
 MATHML = 'xmlns:mml="http://www.w3.org/1998/Math/MathML"'
 
 
-@pytest.mark.parametrize(
-    ("written", "text"),
-    [
-        ("levels of <i>TP53</i> rose", "levels of TP53 rose"),  # cut at the first inline tag
-        ("<i>TP<sub>53</sub></i> rose", "TP53 rose"),  # the second level lost
-        ("<b><i><u>a<sup>b<sub>c</sub>d</sup>e</u></i>f</b>g", "abcdefg"),
-        ("<b>A</b> <i>b</i> c", "A b c"),  # the blank between tags lost
-        ("CO<sub>2</sub> and Ca<sup>2+</sup>", "CO2 and Ca2+"),
-        ("β-catenin, &#947;, &#x3b1;-syn", "β-catenin, γ, α-syn"),  # Greek letters stripped
-        ("p &lt; 0.05 &amp; q &gt; 1", "p < 0.05 & q > 1"),
-        ("&amp;lt; stays", "&lt; stays"),  # unescaped twice
-        ("<mml:math><mml:mrow><mml:mi>x</mml:mi><mml:mo>=</mml:mo><mml:mn>1</mml:mn></mml:mrow></mml:math> y",
-         "x=1 y"),
-        (f"<mml:math {MATHML}><mml:mi>z</mml:mi></mml:math>.", "z."),
-        ("a<DispFormula><mml:math><mml:mi>b</mml:mi></mml:math></DispFormula>c", "abc"),
-        ("one<![CDATA[ <two> & ]]>three", "one <two> & three"),
-        ("one\n      two\t three&#13;four ", "one two three four"),
-        ("\u00a0five\u2003six\u00a0", "\u00a0five\u2003six\u00a0"),
-        ("long note (ABSTRACT TRUNCATED AT 250 WORDS)", "long note (ABSTRACT TRUNCATED AT 250 WORDS)"),
-        ("long note [ABSTRACT TRUNCATED AT 400 WORDS]", "long note [ABSTRACT TRUNCATED AT 400 WORDS]"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("written", "text"), [
+    ("levels of <i>TP53</i> rose", "levels of TP53 rose"),  # cut at the first inline tag
+    ("<i>TP<sub>53</sub></i> rose", "TP53 rose"),  # the second level lost
+    ("<b><i><u>a<sup>b<sub>c</sub>d</sup>e</u></i>f</b>g", "abcdefg"),
+    ("<b>A</b> <i>b</i> c", "A b c"),  # the blank between tags lost
+    ("CO<sub>2</sub> and Ca<sup>2+</sup>", "CO2 and Ca2+"),
+    ("β-catenin, &#947;, &#x3b1;-syn", "β-catenin, γ, α-syn"),  # Greek letters stripped
+    ("p &lt; 0.05 &amp; q &gt; 1", "p < 0.05 & q > 1"),
+    ("&amp;lt; stays", "&lt; stays"),  # unescaped twice
+    ("<mml:math><mml:mrow><mml:mi>x</mml:mi><mml:mo>=</mml:mo><mml:mn>1</mml:mn></mml:mrow></mml:math> y",
+     "x=1 y"),
+    (f"<mml:math {MATHML}><mml:mi>z</mml:mi></mml:math>.", "z."),
+    ("a<DispFormula><mml:math><mml:mi>b</mml:mi></mml:math></DispFormula>c", "abc"),
+    ("one<![CDATA[ <two> & ]]>three", "one <two> & three"),
+    ("one\n      two\t three&#13;four ", "one two three four"),
+    ("\u00a0five\u2003six\u00a0", "\u00a0five\u2003six\u00a0"),
+    ("long note (ABSTRACT TRUNCATED AT 250 WORDS)", "long note (ABSTRACT TRUNCATED AT 250 WORDS)"),
+    ("long note [ABSTRACT TRUNCATED AT 400 WORDS]", "long note [ABSTRACT TRUNCATED AT 400 WORDS]"),
+])  # fmt: skip
 def test_text_is_whole(tmp_path: Path, written: str, text: str) -> None:
     assert abstract(tmp_path, f"<AbstractText>{written}</AbstractText>") == (("", text),)
     (document,) = read(tmp_path, articles(citation(1, f"<ArticleTitle>{written}</ArticleTitle>")))

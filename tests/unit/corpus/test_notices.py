@@ -50,35 +50,25 @@ def test_citations_have_their_notices(tmp_path: Path, read: object, comment: str
     assert found.flags == ("retracted", "erratum")
 
 
-@pytest.mark.parametrize(
-    ("types", "kind", "flag"),
-    [
-        ("Retracted Publication", "", "retracted"),
-        ("", "RetractionIn", "retracted"),
-        ("Retraction of Publication", "", "retraction_notice"),
-        ("Retraction Notice", "", "retraction_notice"),
-        ("", "RetractionOf", "retraction_notice"),
-        ("", "ExpressionOfConcernIn", "concern"),
-        ("", "PartialRetractionIn", "erratum"),
-        ("Published Erratum", "", "erratum_notice"),
-        ("", "CorrectedandRepublishedIn", "republished"),
-        ("Corrected and Republished Article", "", "republication"),
-        ("", "CommentIn", None),
-    ],
-)
+@pytest.mark.parametrize(("types", "kind", "flag"), [
+    ("Retracted Publication", "", "retracted"), ("", "RetractionIn", "retracted"),
+    ("Retraction of Publication", "", "retraction_notice"), ("Retraction Notice", "", "retraction_notice"),
+    ("", "RetractionOf", "retraction_notice"), ("", "ExpressionOfConcernIn", "concern"),
+    ("", "PartialRetractionIn", "erratum"), ("Published Erratum", "", "erratum_notice"),
+    ("", "CorrectedandRepublishedIn", "republished"),
+    ("Corrected and Republished Article", "", "republication"),
+    ("", "CommentIn", None),
+])  # fmt: skip
 def test_either_mark_is_enough(tmp_path: Path, types: str, kind: str, flag: str | None) -> None:
     listed = f'<CommentsCorrections RefType="{kind}"><RefSource>J</RefSource></CommentsCorrections>'
     (found,) = read_medline(pubmed_file(tmp_path, types, listed if kind else ""))
     assert found.flags == ((flag,) if flag else ())
 
 
-@pytest.mark.parametrize(
-    ("usual", "unusual"),
-    [
-        ("<Note>x</Note>", "<Other><PMID>9</PMID></Other>"), ("\n", "text \r\n\t"),
-        ("<RefSource>K", "<!-- c --><RefSource>K"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("usual", "unusual"), [
+    ("<Note>x</Note>", "<Other><PMID>9</PMID></Other>"), ("\n", "text \r\n\t"),
+    ("<RefSource>K", "<!-- c --><RefSource>K"),
+])  # fmt: skip
 def test_lists_in_an_unusual_form_are_read_from_the_tree(tmp_path: Path, usual: str, unusual: str) -> None:
     assert usual in CORRECTIONS
     (found,) = read_medline(pubmed_file(tmp_path, corrections=CORRECTIONS.replace(usual, unusual)))

@@ -94,36 +94,29 @@ def test_an_article_that_cannot_be_read_is_reported_and_can_be_left_out(tmp_path
         documents("PMC8.1", "PMC9.2")
 
 
-@pytest.mark.parametrize(
-    ("rows", "words"),
-    [
-        ("", "is not in"),
-        (f"{ROW}PMC000xxxxxx/PMC8.xml,T,PMC8,2024,1,CC BY,no\n", "lacks 1 of"),
-        ("PMC000xxxxxx/PMC7.xml,T,7,2024,1,CC BY,no\n", "AccessionID"),
-        ("PMC000xxxxxx/PMC7.xml,T,PMC7,2024,1,CC BY,maybe\n", "Retracted"),
-        (ROW.replace("2024-12-18 00:00:00", "2024"), "and a date, found .*'2024'"),
-        (ROW + ROW.replace("CC BY-NC", "CC BY"), r"filelist\.csv:3: 'PMC.*PMC7\.xml' is there twice"),
-        (ROW.replace(",yes", ""), r"filelist\.csv:2: .* has other fields than the header"),
-        (ROW.replace("yes", "yes,no"), r"filelist\.csv:2: .* has other fields than the header"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("rows", "words"), [
+    ("", "is not in"),
+    (f"{ROW}PMC000xxxxxx/PMC8.xml,T,PMC8,2024,1,CC BY,no\n", "lacks 1 of"),
+    ("PMC000xxxxxx/PMC7.xml,T,7,2024,1,CC BY,no\n", "AccessionID"),
+    ("PMC000xxxxxx/PMC7.xml,T,PMC7,2024,1,CC BY,maybe\n", "Retracted"),
+    (ROW.replace("2024-12-18 00:00:00", "2024"), "and a date, found .*'2024'"),
+    (ROW + ROW.replace("CC BY-NC", "CC BY"), r"filelist\.csv:3: 'PMC.*PMC7\.xml' is there twice"),
+    (ROW.replace(",yes", ""), r"filelist\.csv:2: .* has other fields than the header"),
+    (ROW.replace("yes", "yes,no"), r"filelist\.csv:2: .* has other fields than the header"),
+])  # fmt: skip
 def test_package_and_list_must_agree(tmp_path: Path, rows: str, words: str) -> None:
     path = package(tmp_path, rows)
     with pytest.raises(PubmillError, match=words):
         list(read_package(path, tmp_path / f"{NAME}.filelist.csv"))
 
 
-@pytest.mark.parametrize(
-    ("bad", "words"),
-    [
-        (member("../PMC1.xml", b"x"), "outside"),
-        (member("/etc/PMC1.xml", b"x"), "outside"),
-        (member("a\\..\\PMC1.xml", b"x"), "outside"),
-        (member("PMC1.xml", type=tarfile.SYMTYPE, linkname="/etc/passwd"), "link or device"),
-        (member("PMC1.xml", type=tarfile.LNKTYPE, linkname="x"), "link or device"),
-        (member("PMC1.xml", type=tarfile.CHRTYPE), "link or device"),
-    ],
-)
+@pytest.mark.parametrize(("bad", "words"), [
+    (member("../PMC1.xml", b"x"), "outside"), (member("/etc/PMC1.xml", b"x"), "outside"),
+    (member("a\\..\\PMC1.xml", b"x"), "outside"),
+    (member("PMC1.xml", type=tarfile.SYMTYPE, linkname="/etc/passwd"), "link or device"),
+    (member("PMC1.xml", type=tarfile.LNKTYPE, linkname="x"), "link or device"),
+    (member("PMC1.xml", type=tarfile.CHRTYPE), "link or device"),
+])  # fmt: skip
 def test_harmful_members_are_refused(tmp_path: Path, bad: tuple[tarfile.TarInfo, bytes], words: str) -> None:
     path = pack(tmp_path / "a.tar.gz", member("PMC0.xml", b"y"), bad)
     with pytest.raises(PubmillError, match=words):
@@ -170,33 +163,26 @@ def fetched(number: int, version: object = 1, **changes: object) -> bytes:
 DIGITS = "9" * 5_000
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (b"{", "not valid JSON"),
-        (b'{"pmcid": %s}' % DIGITS.encode(), "not valid JSON"),
-        (b'{"pmcid": "PMC7", "pmcid": "PMC8", "version": 1}', "the key 'pmcid' occurs twice"),
-        (fetched(7, pmcid=f"PMC{DIGITS}"), "expected an object with a `pmcid`"),
-        (fetched(7, DIGITS), "expected a whole number as `version`, found '9{58}"),
-        (fetched(7, is_manuscript=0), "`is_manuscript` must be true or false"),
-        (fetched(7, is_retracted="a" * 10_000), "`is_retracted` must be true or false, found 'a{59}$"),
-    ],
-)
+@pytest.mark.parametrize(("content", "words"), [
+    (b"{", "not valid JSON"), (b'{"pmcid": %s}' % DIGITS.encode(), "not valid JSON"),
+    (b'{"pmcid": "PMC7", "pmcid": "PMC8", "version": 1}', "the key 'pmcid' occurs twice"),
+    (fetched(7, pmcid=f"PMC{DIGITS}"), "expected an object with a `pmcid`"),
+    (fetched(7, DIGITS), "expected a whole number as `version`, found '9{58}"),
+    (fetched(7, is_manuscript=0), "`is_manuscript` must be true or false"),
+    (fetched(7, is_retracted="a" * 10_000), "`is_retracted` must be true or false, found 'a{59}$"),
+])  # fmt: skip
 def test_the_json_of_an_article_is_checked(tmp_path: Path, content: bytes, words: str) -> None:
     path = pack(tmp_path / "a.tar.gz", member("PMC7.1.json", content))
     with pytest.raises(PubmillError, match=rf"PMC7\.1\.json: .*{words}"):
         list(read_fetched(path))
 
 
-@pytest.mark.parametrize(
-    ("further", "words"),
-    [
-        (member("PMC7.2.xml", xml(7)), "'PMC7.2.xml' comes without its JSON before it"),
-        (member("PMC8.1.xml", xml(7)), "'PMC8.1.xml' comes without its JSON before it"),
-        (member("other", b"x"), "expected PMC1234.1.json"),
-        (member("PMC8.1.json", b"{}", mtime=10**15), "its time 1000000000000000.0 is no date"),
-    ],
-)
+@pytest.mark.parametrize(("further", "words"), [
+    (member("PMC7.2.xml", xml(7)), "'PMC7.2.xml' comes without its JSON before it"),
+    (member("PMC8.1.xml", xml(7)), "'PMC8.1.xml' comes without its JSON before it"),
+    (member("other", b"x"), "expected PMC1234.1.json"),
+    (member("PMC8.1.json", b"{}", mtime=10**15), "its time 1000000000000000.0 is no date"),
+])  # fmt: skip
 def test_fetched_archives_pair(tmp_path: Path, further: tuple[tarfile.TarInfo, bytes], words: str) -> None:
     path = pack(tmp_path / "a.tar.gz", member("PMC7.1.json", fetched(7)), further)
     with pytest.raises(PubmillError, match=words):

@@ -90,14 +90,10 @@ def test_statistics_that_do_not_add_up(tmp_path: Path) -> None:
         total(statistics, write_manifest(tmp_path / "manifest.parquet", parts))
 
 
-@pytest.mark.parametrize(
-    ("shard", "index", "message"),
-    [
-        ("shard-0.parquet", 1, "made from other shards"),
-        ("part-0000.parquet", 0, "not a parsed shard"),
-        ("no.parquet", 0, "does not exist"),
-    ],
-)
+@pytest.mark.parametrize(("shard", "index", "message"), [
+    ("shard-0.parquet", 1, "made from other shards"), ("part-0000.parquet", 0, "not a parsed shard"),
+    ("no.parquet", 0, "does not exist"),
+])  # fmt: skip
 def test_other_shards_and_files_are_refused(tmp_path: Path, shard: str, index: int, message: str) -> None:
     corpus(tmp_path)
     latest, part, statistics = (tmp_path / name for name in ("latest.parquet", "x.parquet", "x.json"))

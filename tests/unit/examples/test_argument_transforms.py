@@ -112,19 +112,15 @@ def test_marks_of_nested_equal_and_touching_mentions_never_cross(case: Case) -> 
                 assert end + 2 <= from_ - 2
 
 
-@pytest.mark.parametrize(
-    ("text", "spans", "dummied", "marked"),
-    [
-        ("IL-2 binds aspirin.", [(11, 18, "DRUG"), (0, 4, "GENE")],
-         "@GENE$ binds @DRUG$.", "[2]IL-2[/2] binds [1]aspirin[/1]."),
-        ("aspirin kinase", [(0, 7, "DRUG"), (0, 14, "GENE")],
-         "@GENE-DRUG$", "[2][1]aspirin[/1] kinase[/2]"),
-        ("abc", [(0, 2, "GENE"), (1, 3, "DRUG")], "@GENE-DRUG$", "[1]a[2]b[/1]c[/2]"),
-        ("abc", [(0, 1, "GENE"), (1, 3, "DRUG")], "@GENE$@DRUG$", "[1]a[/1][2]bc[/2]"),
-        ("ab", [(0, 2, "GENE"), (0, 2, "GENE")], "@GENE-DRUG$", "[1][2]ab[/2][/1]"),
-        ("ab", [], "ab", "ab"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "spans", "dummied", "marked"), [
+    ("IL-2 binds aspirin.", [(11, 18, "DRUG"), (0, 4, "GENE")],
+     "@GENE$ binds @DRUG$.", "[2]IL-2[/2] binds [1]aspirin[/1]."),
+    ("aspirin kinase", [(0, 7, "DRUG"), (0, 14, "GENE")], "@GENE-DRUG$", "[2][1]aspirin[/1] kinase[/2]"),
+    ("abc", [(0, 2, "GENE"), (1, 3, "DRUG")], "@GENE-DRUG$", "[1]a[2]b[/1]c[/2]"),
+    ("abc", [(0, 1, "GENE"), (1, 3, "DRUG")], "@GENE$@DRUG$", "[1]a[/1][2]bc[/2]"),
+    ("ab", [(0, 2, "GENE"), (0, 2, "GENE")], "@GENE-DRUG$", "[1][2]ab[/2][/1]"),
+    ("ab", [], "ab", "ab"),
+])  # fmt: skip
 def test_by_hand(text: str, spans: list[tuple[int, int, str]], dummied: str, marked: str) -> None:
     entities = [Entity(start=start, end=end, type=kind) for start, end, kind in spans]
     assert dummies(text, entities, TYPES, OVERLAP).text == dummied
@@ -132,15 +128,12 @@ def test_by_hand(text: str, spans: list[tuple[int, int, str]], dummied: str, mar
     assert markers(text, entities, marks).text == marked
 
 
-@pytest.mark.parametrize(
-    ("spans", "dummied"),
-    [
-        ([(0, 7, "DRUG"), (0, 14, "GENE")], "@DRUG-GENE$ x"),
-        ([(0, 14, "GENE"), (0, 7, "DRUG")], "@GENE-DRUG$ x"),
-        ([(3, 14, "GENE"), (0, 7, "GENE")], "@GENE-GENE$ x"),
-        ([(0, 7, "DRUG"), (7, 14, "GENE")], "@DRUG$@GENE$ x"),
-    ],
-)
+@pytest.mark.parametrize(("spans", "dummied"), [
+    ([(0, 7, "DRUG"), (0, 14, "GENE")], "@DRUG-GENE$ x"),
+    ([(0, 14, "GENE"), (0, 7, "DRUG")], "@GENE-DRUG$ x"),
+    ([(3, 14, "GENE"), (0, 7, "GENE")], "@GENE-GENE$ x"),
+    ([(0, 7, "DRUG"), (7, 14, "GENE")], "@DRUG$@GENE$ x"),
+])  # fmt: skip
 def test_an_overlaps_dummy_may_name_both_types(spans: list[tuple[int, int, str]], dummied: str) -> None:
     entities = [Entity(start=start, end=end, type=kind) for start, end, kind in spans]
     assert dummies("aspirin kinase x", entities, TYPES, "@{}-{}$").text == dummied

@@ -231,38 +231,35 @@ PAIR = {"text": "t", "text_pair": "p"}
 ASKED = {"question": "q", "context": "abc"}
 
 
-@pytest.mark.parametrize(
-    ("kind", "row", "message"),
-    [
-        (TokensExample, {"words": ["w"], "labels": []}, "1 words but 0 labels"),
-        (TokensExample, {"words": [], "labels": []}, "0 words but 0 labels"),
-        (TokensExample, {"words": ["w"], "labels": ["X"]}, "list of BIO labels"),
-        (TokensExample, {"labels": ["O"]}, "not a TokensExample with the keys"),
-        (TokensExample, {"words": ["w"], "labels": ["O"], "layers": {"raw": [1, 2]}}, "a layer does not"),
-        (SequenceExample, {"text": "t", "label": 1}, "label does not have the expected form"),
-        (SequenceExample, {**ONE, "entities": [{"start": 0, "end": 2, "type": "T"}]}, "outside"),
-        (SequenceExample, {**ONE, "entities": [{"start": 1, "end": 1, "type": "T"}]}, "outside"),
-        (MultilabelExample, {"text": "t", "labels": ["b", "a"]}, "sorted"),
-        (MultilabelExample, {"text": "t", "labels": ["a", "a"]}, "unique"),
-        (MultilabelExample, {**NONE, "sentences": [{"start": 0, "end": 2, "labels": []}]}, "outside"),
-        (RegressionExample, {**PAIR, "score": float("nan")}, "finite"),
-        (RegressionExample, {**PAIR, "score": 10**400}, "finite"),
-        (RegressionExample, {**PAIR, "score": 1, "ratings": [float("-inf")]}, "finite"),
-        (SpanExample, {**ASKED, "answers": [{"text": "b", "start": 0}]}, "at its position"),
-        (SpanExample, {**ASKED, "answers": [{"text": "c", "start": -1}]}, "at its position"),
-        (SpanExample, {**ASKED, "answers": [{"text": "", "start": 1}]}, "at its position"),
-        (RelationsExample, {**RELATED, "pairs": [["x", "z"]]}, "two concepts with mentions"),
-        (RelationsExample, {**RELATED, "pairs": [["x"]]}, "two concepts with mentions"),
-        (RelationsExample, {**RELATED, "relations": [["x", "y"]]}, "relations must be sorted"),
-        (RelationsExample, {**RELATED, "relations": [["x", "y", "r", "New"]]}, "relations must be sorted"),
-        (RelationsExample, {**RELATED, "relations": [["y", "x", "r"], ["x", "y", "r"]]}, "sorted"),
-        (RelationsExample, {**RELATED, "text": ""}, "an entity lies outside"),
-        (MentionsExample, {"words": ["w"], "mentions": [{"first": 0, "after": 2, "type": "T"}]}, "outside"),
-        (MentionsExample, {"words": ["w"], "mentions": [{"first": 0, "after": 0, "type": "T"}]}, "outside"),
-        (MentionsExample, {"words": ["w"], "mentions": 2 * [{"first": 0, "after": 1, "type": ""}]}, "unique"),
-        (MentionsExample, {"words": [], "mentions": []}, "no words"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("kind", "row", "message"), [
+    (TokensExample, {"words": ["w"], "labels": []}, "1 words but 0 labels"),
+    (TokensExample, {"words": [], "labels": []}, "0 words but 0 labels"),
+    (TokensExample, {"words": ["w"], "labels": ["X"]}, "list of BIO labels"),
+    (TokensExample, {"labels": ["O"]}, "not a TokensExample with the keys"),
+    (TokensExample, {"words": ["w"], "labels": ["O"], "layers": {"raw": [1, 2]}}, "a layer does not"),
+    (SequenceExample, {"text": "t", "label": 1}, "label does not have the expected form"),
+    (SequenceExample, {**ONE, "entities": [{"start": 0, "end": 2, "type": "T"}]}, "outside"),
+    (SequenceExample, {**ONE, "entities": [{"start": 1, "end": 1, "type": "T"}]}, "outside"),
+    (MultilabelExample, {"text": "t", "labels": ["b", "a"]}, "sorted"),
+    (MultilabelExample, {"text": "t", "labels": ["a", "a"]}, "unique"),
+    (MultilabelExample, {**NONE, "sentences": [{"start": 0, "end": 2, "labels": []}]}, "outside"),
+    (RegressionExample, {**PAIR, "score": float("nan")}, "finite"),
+    (RegressionExample, {**PAIR, "score": 10**400}, "finite"),
+    (RegressionExample, {**PAIR, "score": 1, "ratings": [float("-inf")]}, "finite"),
+    (SpanExample, {**ASKED, "answers": [{"text": "b", "start": 0}]}, "at its position"),
+    (SpanExample, {**ASKED, "answers": [{"text": "c", "start": -1}]}, "at its position"),
+    (SpanExample, {**ASKED, "answers": [{"text": "", "start": 1}]}, "at its position"),
+    (RelationsExample, {**RELATED, "pairs": [["x", "z"]]}, "two concepts with mentions"),
+    (RelationsExample, {**RELATED, "pairs": [["x"]]}, "two concepts with mentions"),
+    (RelationsExample, {**RELATED, "relations": [["x", "y"]]}, "relations must be sorted"),
+    (RelationsExample, {**RELATED, "relations": [["x", "y", "r", "New"]]}, "relations must be sorted"),
+    (RelationsExample, {**RELATED, "relations": [["y", "x", "r"], ["x", "y", "r"]]}, "sorted"),
+    (RelationsExample, {**RELATED, "text": ""}, "an entity lies outside"),
+    (MentionsExample, {"words": ["w"], "mentions": [{"first": 0, "after": 2, "type": "T"}]}, "outside"),
+    (MentionsExample, {"words": ["w"], "mentions": [{"first": 0, "after": 0, "type": "T"}]}, "outside"),
+    (MentionsExample, {"words": ["w"], "mentions": 2 * [{"first": 0, "after": 1, "type": ""}]}, "unique"),
+    (MentionsExample, {"words": [], "mentions": []}, "no words"),
+])  # fmt: skip
 def test_unsound_examples(tmp_path: Path, kind: type[Example], row: dict[str, Any], message: str) -> None:
     path = tmp_path / "a.jsonl.gz"
     path.write_bytes(gzip.compress((json.dumps({"id": "a", "document": None, **row}) + "\n").encode()))
@@ -273,18 +270,13 @@ def test_unsound_examples(tmp_path: Path, kind: type[Example], row: dict[str, An
 GOOD = b'{"document": null, "id": "a", "labels": ["O"], "words": ["w"]}\n'
 
 
-@pytest.mark.parametrize(
-    ("second", "message"),
-    [
-        (b"\n", ":2: not valid JSON"),
-        (GOOD[:30], ":2: not valid JSON"),
-        (GOOD[:-2] + b", Qzcanary}\n", ":2: not valid JSON"),
-        (b"Qzcanary\xff\n", ": broken after line"),
-        (b"[" * 100_000, ":2: nested too deeply"),
-        (b'{"id": ' + b"9" * 5000 + b"}\n", ":2: nested too deeply, or a number too long"),
-        (GOOD, ":2: example a: its id occurs for the second time"),
-    ],
-)
+@pytest.mark.parametrize(("second", "message"), [
+    (b"\n", ":2: not valid JSON"), (GOOD[:30], ":2: not valid JSON"),
+    (GOOD[:-2] + b", Qzcanary}\n", ":2: not valid JSON"), (b"Qzcanary\xff\n", ": broken after line"),
+    (b"[" * 100_000, ":2: nested too deeply"),
+    (b'{"id": ' + b"9" * 5000 + b"}\n", ":2: nested too deeply, or a number too long"),
+    (GOOD, ":2: example a: its id occurs for the second time"),
+])  # fmt: skip
 def test_lines_that_are_no_json_or_stand_there_twice(tmp_path: Path, second: bytes, message: str) -> None:
     path = tmp_path / "a.jsonl.gz"
     path.write_bytes(gzip.compress(GOOD + second))

@@ -133,21 +133,17 @@ RELATIONS = RelationsExample(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("example", "expected"),
-    [
-        (RELATIONS, "causes: C1 | D1\neases: C1 | D1"),
-        (replace(RELATIONS, relations=[]), "none"),
-        (TokensExample(id="1", document=None, words=WORDS, labels=["B-Drug", "I-Drug", "O", "B-Sign"]),
-         "Drug: Old drug\nSign: pain"),
-        (TokensExample(id="1", document=None, words=WORDS, labels=["O"] * 4), "none"),
-        (MentionsExample(id="1", document=None, words=WORDS, mentions=NESTED), "Drug: Old drug\nName: drug"),
-        (SequenceExample(id="1", document=None, text="a", label="yes"), "yes"),
-        (MultilabelExample(id="1", document=None, text="a", labels=["x", "y"]), "x; y"),
-        (MultilabelExample(id="1", document=None, text="a", labels=[]), "none"),
-        (RegressionExample(id="1", document=None, text="a", text_pair="b", score=2.50), "2.5"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("example", "expected"), [
+    (RELATIONS, "causes: C1 | D1\neases: C1 | D1"), (replace(RELATIONS, relations=[]), "none"),
+    (TokensExample(id="1", document=None, words=WORDS, labels=["B-Drug", "I-Drug", "O", "B-Sign"]),
+     "Drug: Old drug\nSign: pain"),
+    (TokensExample(id="1", document=None, words=WORDS, labels=["O"] * 4), "none"),
+    (MentionsExample(id="1", document=None, words=WORDS, mentions=NESTED), "Drug: Old drug\nName: drug"),
+    (SequenceExample(id="1", document=None, text="a", label="yes"), "yes"),
+    (MultilabelExample(id="1", document=None, text="a", labels=["x", "y"]), "x; y"),
+    (MultilabelExample(id="1", document=None, text="a", labels=[]), "none"),
+    (RegressionExample(id="1", document=None, text="a", text_pair="b", score=2.50), "2.5"),
+])  # fmt: skip
 def test_the_right_answer_has_the_form_that_prompts_ask_for(example: Example, expected: str) -> None:
     assert right_answer(example, typed=True) == expected
     if isinstance(example, TokensExample | MentionsExample):
@@ -169,13 +165,10 @@ def test_answers_and_marked_arguments() -> None:
         assert marked_text(replace(both, entities=entities)) == text
 
 
-@pytest.mark.parametrize(
-    ("kind", "counted", "labels"),
-    [
-        ("tokens", "words.", ("A", "B")), ("mentions", "mentions.", ("A", "B")),
-        ("sequence", "labels.", ("A", "B")), ("sequence", "words.", ()), ("tokens", "labels.", ("",)),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("kind", "counted", "labels"), [
+    ("tokens", "words.", ("A", "B")), ("mentions", "mentions.", ("A", "B")),
+    ("sequence", "labels.", ("A", "B")), ("sequence", "words.", ()), ("tokens", "labels.", ("",)),
+])  # fmt: skip
 def test_labels_are_those_counted_in_any_split(kind: str, counted: str, labels: tuple[str, ...]) -> None:
     counts = {"train": {f"{counted}B": 2, "examples": 3}, "dev": {f"{counted}A": 1, f"{counted}B": 1}}
     assert labels_of({"kind": kind, "counts": counts}) == labels

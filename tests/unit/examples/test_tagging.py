@@ -91,26 +91,19 @@ def test_repairing_broken_bio_changes_no_mention_and_is_done_once(labels: list[s
     assert to_labels(to_mentions(repaired), len(labels), "bio") == repaired
 
 
-@pytest.mark.parametrize(
-    ("scheme", "labels"),
-    [
-        ("bio", "B-x B-x I-x I-x O B-y I-y B I O"),
-        ("bioul", "U-x B-x I-x L-x O B-y L-y B L O"),
-        ("io", "I-x I-x I-x I-x O I-y I-y I I O"),
-    ],
-)
+@pytest.mark.parametrize(("scheme", "labels"), [
+    ("bio", "B-x B-x I-x I-x O B-y I-y B I O"), ("bioul", "U-x B-x I-x L-x O B-y L-y B L O"),
+    ("io", "I-x I-x I-x I-x O I-y I-y I I O"),
+])  # fmt: skip
 def test_by_hand(scheme: Scheme, labels: str) -> None:
     mentions = [(0, 1, "x"), (1, 4, "x"), (5, 7, "y"), (7, 9, "")]
     assert to_labels(mentions, 10, scheme) == labels.split()
 
 
-@pytest.mark.parametrize(
-    "mentions",
-    [
-        [(0, 2, "x"), (1, 3, "y")], [(0, 2, "x"), (0, 2, "x")], [(1, 1, "x")], [(2, 1, "x")], [(-1, 1, "x")],
-        [(3, 5, "x")],
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("mentions", [
+    [(0, 2, "x"), (1, 3, "y")], [(0, 2, "x"), (0, 2, "x")], [(1, 1, "x")], [(2, 1, "x")], [(-1, 1, "x")],
+    [(3, 5, "x")],
+])  # fmt: skip
 @pytest.mark.parametrize("scheme", [*LOSSLESS, "io"])
 def test_overlaps_and_places_outside_are_errors(scheme: Scheme, mentions: list[Mention]) -> None:
     with pytest.raises(ValueError, match="overlaps another or leaves the 4 words"):
@@ -120,20 +113,17 @@ def test_overlaps_and_places_outside_are_errors(scheme: Scheme, mentions: list[M
 LABEL = st.sampled_from(["O", "B", "I", "B-x", "I-x", "B-y", "I-y"])
 
 
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        ("B-x/X/X I-x/X O", [(0, 5, "x")]),
-        ("B-x/X B-x/X", [(0, 2, "x"), (2, 4, "x")]),
-        ("B/X/X O/X", [(0, 3, "")]),
-        ("O/X B-x", [(2, 3, "x")]),
-        ("X/X B-x", [(2, 3, "x")]),  # X begins nothing
-        ("B-x X/X I-x", [(0, 1, "x"), (3, 4, "x")]),  # at the first subword of a word it is O
-        ("B-x/O/X I-x", [(0, 1, "x"), (3, 4, "x")]),  # O inside a word ends the mention
-        ("B-x/I-x/B-x", [(0, 2, "x"), (2, 3, "x")]),
-        ("B-x/I-y/X", [(0, 1, "x"), (1, 3, "y")]),
-    ],
-)
+@pytest.mark.parametrize(("words", "expected"), [
+    ("B-x/X/X I-x/X O", [(0, 5, "x")]),
+    ("B-x/X B-x/X", [(0, 2, "x"), (2, 4, "x")]),
+    ("B/X/X O/X", [(0, 3, "")]),
+    ("O/X B-x", [(2, 3, "x")]),
+    ("X/X B-x", [(2, 3, "x")]),  # X begins nothing
+    ("B-x X/X I-x", [(0, 1, "x"), (3, 4, "x")]),  # at the first subword of a word it is O
+    ("B-x/O/X I-x", [(0, 1, "x"), (3, 4, "x")]),  # O inside a word ends the mention
+    ("B-x/I-x/B-x", [(0, 2, "x"), (2, 3, "x")]),
+    ("B-x/I-y/X", [(0, 1, "x"), (1, 3, "y")]),
+])  # fmt: skip
 def test_mentions_of_subwords(words: str, expected: list[tuple[int, int, str]]) -> None:
     assert subword_mentions([word.split("/") for word in words.split()]) == expected
 

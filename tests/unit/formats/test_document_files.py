@@ -45,13 +45,10 @@ def pack(path: Path, **files: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    ("name", "form", "suffix"),
-    [
-        ("a.txt", "text", ".txt"), ("a.b.jsonl", "jsonl", ".jsonl"), ("a.json.gz", "bioc-json", ".json"),
-        ("a.xml", "bioc-xml", ".xml"), ("a.pubtator.gz", "pubtator", ".pubtator"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "form", "suffix"), [
+    ("a.txt", "text", ".txt"), ("a.b.jsonl", "jsonl", ".jsonl"), ("a.json.gz", "bioc-json", ".json"),
+    ("a.xml", "bioc-xml", ".xml"), ("a.pubtator.gz", "pubtator", ".pubtator"),
+])  # fmt: skip
 def test_the_suffix_before_gz_implies_the_format(name: str, form: str, suffix: str) -> None:
     assert (format_of(Path(name)), suffix_of(Path(name))) == (form, suffix)
 

@@ -45,34 +45,29 @@ def test_mentions_belong_to_the_part_in_which_they_begin(tmp_path: Path) -> None
     assert [m.start for m in title.mentions] == [0, 2, 5] and [m.start for m in abstract.mentions] == [7, 13]
 
 
-@pytest.mark.parametrize(
-    ("columns", "name"),
-    [("T", None), ("T\t", None), ("T\t-", None), ("T\t-1", None), ("T\tD1", "D1"), ("T\tD1\tmore", "D1")],
-)
+@pytest.mark.parametrize(("columns", "name"), [
+    ("T", None), ("T\t", None), ("T\t-", None), ("T\t-1", None), ("T\tD1", "D1"), ("T\tD1\tmore", "D1"),
+])  # fmt: skip
 def test_the_sixth_column_may_be_an_identifier(tmp_path: Path, columns: str, name: str | None) -> None:
     [document] = read(tmp_path, TITLE, f"7\t2\t6\tdrug\t{columns}")
     [found] = document.passages[0].mentions
     assert (found.start, found.end, found.type, found.text, found.id) == (2, 6, "T", "drug", name)
 
 
-@pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        (["7|a|x"], "in:1: a document must begin"),
-        (["", "", "7 t A"], "in:3: a document must begin"),
-        ([TITLE, "7|t|again"], "in:2: expected tab-separated columns that begin with 7's id"),
-        ([TITLE, ABSTRACT, ABSTRACT], "in:3: expected tab-separated"),
-        ([TITLE, "8|a|of another document"], "in:2: expected tab-separated"),
-        ([TITLE, "8\tCID\tD1\tD2"], "in:2: expected tab-separated"),
-        ([TITLE, "7\tCID\tD1"], "in:2: expected tab-separated"),
-        ([TITLE, "7\t2\t6\tdrug"], "in:2: a mention has the columns"),
-        ([TITLE, "7\t2\t-6\tdrug\tT"], "in:2: a mention has the columns"),
-        ([TITLE, "7\t2\t2\t\tT"], "in:2: the mention's text differs"),
-        ([TITLE, "7\t6\t2\t\tT"], "in:2: the mention's text differs"),
-        ([TITLE, "7\t2\t6\tDrug\tT"], "in:2: the mention's text differs"),
-        ([TITLE, "", "8|t|B", "8\t0\t1\tA\tT"], "in:4: the mention's text differs"),
-    ],
-)
+@pytest.mark.parametrize(("lines", "message"), [
+    (["7|a|x"], "in:1: a document must begin"), (["", "", "7 t A"], "in:3: a document must begin"),
+    ([TITLE, "7|t|again"], "in:2: expected tab-separated columns that begin with 7's id"),
+    ([TITLE, ABSTRACT, ABSTRACT], "in:3: expected tab-separated"),
+    ([TITLE, "8|a|of another document"], "in:2: expected tab-separated"),
+    ([TITLE, "8\tCID\tD1\tD2"], "in:2: expected tab-separated"),
+    ([TITLE, "7\tCID\tD1"], "in:2: expected tab-separated"),
+    ([TITLE, "7\t2\t6\tdrug"], "in:2: a mention has the columns"),
+    ([TITLE, "7\t2\t-6\tdrug\tT"], "in:2: a mention has the columns"),
+    ([TITLE, "7\t2\t2\t\tT"], "in:2: the mention's text differs"),
+    ([TITLE, "7\t6\t2\t\tT"], "in:2: the mention's text differs"),
+    ([TITLE, "7\t2\t6\tDrug\tT"], "in:2: the mention's text differs"),
+    ([TITLE, "", "8|t|B", "8\t0\t1\tA\tT"], "in:4: the mention's text differs"),
+])  # fmt: skip
 def test_faults_name_their_line(tmp_path: Path, lines: list[str], message: str) -> None:
     with pytest.raises(PubmillError, match=message):
         read(tmp_path, *lines)

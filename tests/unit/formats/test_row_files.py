@@ -20,16 +20,13 @@ def read(folder: Path, name: str, text: str, record: str = "") -> list[tuple[str
     return [(where.removeprefix(str(path)), row) for where, row in rows(path, record)]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ('{"a": 1}\n{"a": {"b": 2}}\n', [(":1", {"a": 1}), (":2", {"a": {"b": 2}})]),
-        ('[{"a": 1}, {"a": 2}]', [(": item 1", {"a": 1}), (": item 2", {"a": 2})]),
-        ('{"version": 1,\n "data": [{"a": 1}]}', [(": item 1", {"a": 1})]),
-        ('{"a": 1, "b": "x"}\n', [(": item 1", {"a": 1, "b": "x"})]),
-        ('{"x": {"a": 1}, "y": {"id": 5}}', [(": item 1", {"id": "x", "a": 1}), (": item 2", {"id": 5})]),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), [
+    ('{"a": 1}\n{"a": {"b": 2}}\n', [(":1", {"a": 1}), (":2", {"a": {"b": 2}})]),
+    ('[{"a": 1}, {"a": 2}]', [(": item 1", {"a": 1}), (": item 2", {"a": 2})]),
+    ('{"version": 1,\n "data": [{"a": 1}]}', [(": item 1", {"a": 1})]),
+    ('{"a": 1, "b": "x"}\n', [(": item 1", {"a": 1, "b": "x"})]),
+    ('{"x": {"a": 1}, "y": {"id": 5}}', [(": item 1", {"id": "x", "a": 1}), (": item 2", {"id": 5})]),
+])  # fmt: skip
 def test_json_may_have_many_forms(tmp_path: Path, text: str, expected: list[tuple[str, Any]]) -> None:
     assert read(tmp_path, "in.json", text) == read(tmp_path, "in.jsonl", text) == expected
 
@@ -51,17 +48,14 @@ def test_rows_of_tables_have_the_names_of_their_headings(tmp_path: Path, name: s
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("", ":1: expected at least two headings, all different"),
-        ("a\n1\n", ":1: expected at least two headings, all different"),
-        ("a,b,a\n1,2,3\n", ":1: expected at least two headings, all different"),
-        ("a,b\n1,2\n1,2,3\n", ":3: expected 2 columns, found 3"),
-        ("a,b\n1\n", ":2: expected 2 columns, found 1"),
-        ('a,b\n1,"2"3\n', ":2: not valid CSV: ',' expected after '\"'"),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), [
+    ("", ":1: expected at least two headings, all different"),
+    ("a\n1\n", ":1: expected at least two headings, all different"),
+    ("a,b,a\n1,2,3\n", ":1: expected at least two headings, all different"),
+    ("a,b\n1,2\n1,2,3\n", ":3: expected 2 columns, found 3"),
+    ("a,b\n1\n", ":2: expected 2 columns, found 1"),
+    ('a,b\n1,"2"3\n', ":2: not valid CSV: ',' expected after '\"'"),
+])  # fmt: skip
 def test_tables_of_another_form_are_refused(tmp_path: Path, text: str, expected: str) -> None:
     with pytest.raises(PubmillError) as caught:
         read(tmp_path, "in.csv", text)

@@ -30,20 +30,11 @@ def ranked(*answers: str) -> list[tuple[str, float]]:
     return [(text, 1 / (rank + 1)) for rank, text in enumerate(answers)]
 
 
-@pytest.mark.parametrize(
-    ("golds", "given_", "exact", "f1"),
-    [
-        (["the p53 gene"], "p53 gene", 1, 1),
-        (["p53 gene"], "gene", 0, 2 / 3),
-        (["p53", "gene p53 of mice"], "gene p53", 0, 2 / 3),
-        (["p53 p53"], "p53 p53 p53", 0, 4 / 5),
-        (["p53"], "", 0, 0),
-        ([], "", 1, 1),
-        ([], "p53", 0, 0),
-        (["the", "p53"], "", 0, 0),
-        (["the"], "", 1, 1),
-    ],
-)
+@pytest.mark.parametrize(("golds", "given_", "exact", "f1"), [
+    (["the p53 gene"], "p53 gene", 1, 1), (["p53 gene"], "gene", 0, 2 / 3),
+    (["p53", "gene p53 of mice"], "gene p53", 0, 2 / 3), (["p53 p53"], "p53 p53 p53", 0, 4 / 5),
+    (["p53"], "", 0, 0), ([], "", 1, 1), ([], "p53", 0, 0), (["the", "p53"], "", 0, 0), (["the"], "", 1, 1),
+])  # fmt: skip
 def test_squad_by_hand(golds: list[str], given_: str, exact: float, f1: float) -> None:
     metrics, counts, _ = score_answers([example(1, *golds)], [ranked(given_, "p53")])
     assert metrics["exact_match"] == exact
@@ -90,11 +81,9 @@ def test_bioasq_by_hand() -> None:
     golds = ["p53", "TP53"]
     examples = [example(number, golds=golds) for number in range(4)]
     predicted = [
-        ranked("tp53", "Wnt"),
-        ranked("a", "b", "P53", "TP53"),
-        ranked("a", "b", "c", "d", "e", "p53"),
+        ranked("tp53", "Wnt"), ranked("a", "b", "P53", "TP53"), ranked("a", "b", "c", "d", "e", "p53"),
         ranked("p53 gene"),
-    ]
+    ]  # fmt: skip
     metrics, counts, _ = score_answers(examples, predicted)
     assert metrics["strict_accuracy"] == 0.25
     assert metrics["lenient_accuracy"] == 0.5
@@ -106,10 +95,8 @@ def test_probabilities_of_an_answer_are_added_over_contexts() -> None:
     """BioASQ: Wnt 0.7 + 0.1, p53 0.2 + 0.65; SQuAD's best answer is the most probable one."""
     examples = [example(n, golds=["p53"], group="q") for n in (1, 2)] + [example(3, "Wnt")]
     predicted = [
-        [("Wnt", 0.7), ("P53", 0.2), ("Myc", 0.1)],
-        [("p53", 0.65), ("", 0.25), ("wnt", 0.1)],
-        [("Wnt", 0.9)],
-    ]
+        [("Wnt", 0.7), ("P53", 0.2), ("Myc", 0.1)], [("p53", 0.65), ("", 0.25), ("wnt", 0.1)], [("Wnt", 0.9)],
+    ]  # fmt: skip
     metrics, counts, _ = score_answers(examples, predicted)
     assert counts == {"examples": 3, "questions": 2, "without_gold": 0}
     assert metrics["mrr"] == metrics["strict_accuracy"] == 1.0

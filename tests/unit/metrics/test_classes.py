@@ -171,27 +171,19 @@ EXAMPLES: dict[str, Callable[[list[Any]], list[Any]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("kind", "gold", "predicted", "expected"),
-    [
-        ("label", ["yes", "no", "yes"], ["yes"] * 3, True),
-        ("label", ["yes"] * 3, ["no"] * 3, True),
-        ("label", ["yes"] * 3, ["yes"] * 3, False),
-        ("label", ["yes", "no"], ["yes", "no"], False),
-        ("label", ["yes"], ["no"], False),
-        ("tokens", [["O", "O"], ["O"]], [["O", "O"], ["O"]], False),
-        ("tokens", [["O", "B-Thing"], ["O"]], [["O", "O"], ["O"]], True),
-        ("tokens", [["B-Thing", "O"], ["O"]], [["B-Thing", "O"], ["O"]], False),
-        ("labels", [["ba"], ["ba"]], [["ba"], ["ba"]], False),
-        ("labels", [["ba"], []], [[], []], True),
-        ("labels", [["ba"], ["ba", "co"]], [["ba"], ["ba", "co"]], False),
-        ("score", [1.0, 3.0], [2.0, 2.0], True),
-        ("score", [0.0, 2.0, 4.0], [2.001, 2.0, 1.999], True),
-        ("score", [0.0, 2.0, 4.0], [2.1, 2.0, 1.9], False),
-        ("score", [2.0, 2.0], [2.0, 2.0], False),
-        ("score", [2.0, 2.0], [3.0, 3.0], True),
-    ],
-)
+@pytest.mark.parametrize(("kind", "gold", "predicted", "expected"), [
+    ("label", ["yes", "no", "yes"], ["yes"] * 3, True), ("label", ["yes"] * 3, ["no"] * 3, True),
+    ("label", ["yes"] * 3, ["yes"] * 3, False), ("label", ["yes", "no"], ["yes", "no"], False),
+    ("label", ["yes"], ["no"], False),
+    ("tokens", [["O", "O"], ["O"]], [["O", "O"], ["O"]], False),
+    ("tokens", [["O", "B-Thing"], ["O"]], [["O", "O"], ["O"]], True),
+    ("tokens", [["B-Thing", "O"], ["O"]], [["B-Thing", "O"], ["O"]], False),
+    ("labels", [["ba"], ["ba"]], [["ba"], ["ba"]], False), ("labels", [["ba"], []], [[], []], True),
+    ("labels", [["ba"], ["ba", "co"]], [["ba"], ["ba", "co"]], False),
+    ("score", [1.0, 3.0], [2.0, 2.0], True), ("score", [0.0, 2.0, 4.0], [2.001, 2.0, 1.999], True),
+    ("score", [0.0, 2.0, 4.0], [2.1, 2.0, 1.9], False), ("score", [2.0, 2.0], [2.0, 2.0], False),
+    ("score", [2.0, 2.0], [3.0, 3.0], True),
+])  # fmt: skip
 def test_equal_predictions_of_different_gold_are_a_collapse(
     kind: str, gold: list[Any], predicted: list[Any], expected: bool
 ) -> None:

@@ -197,16 +197,13 @@ COLUMNS = "a column of values for each name; score the run again"
 DAMAGED = "is damaged: it does not agree with its SHA-256; score the run"
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("about", ["tokenx", "example", "ab"], DAMAGED), ("about", ["tokens", "examplx", "ab"], DAMAGED),
-        ("about", ["tokens", "example", "ax"], DAMAGED), ("names", ["golf"], DAMAGED),
-        ("values", np.full((3, 1), 2.0), DAMAGED), ("values", np.ones((3, 2)), COLUMNS),
-        ("names", ["n", "m"], COLUMNS), ("values", np.ones((3, 1), dtype=np.float32), COLUMNS),
-        ("values", np.ones((3, 1, 1)), COLUMNS), ("values", np.ones(3), COLUMNS),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "value", "message"), [
+    ("about", ["tokenx", "example", "ab"], DAMAGED), ("about", ["tokens", "examplx", "ab"], DAMAGED),
+    ("about", ["tokens", "example", "ax"], DAMAGED), ("names", ["golf"], DAMAGED),
+    ("values", np.full((3, 1), 2.0), DAMAGED), ("values", np.ones((3, 2)), COLUMNS),
+    ("names", ["n", "m"], COLUMNS), ("values", np.ones((3, 1), dtype=np.float32), COLUMNS),
+    ("values", np.ones((3, 1, 1)), COLUMNS), ("values", np.ones(3), COLUMNS),
+])  # fmt: skip
 def test_other_files_are_refused(tmp_path: Path, name: str, value: Any, message: str) -> None:
     path = tmp_path / "seed-1.items.npz"
     write_items(path, Items("tokens", "example", "ab", Contributions(("gold",), np.ones((3, 1)))))

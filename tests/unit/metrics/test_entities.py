@@ -93,16 +93,13 @@ def test_equals_seqeval_0_0_12(pair: tuple[Sentences, Sentences]) -> None:
     assert score(*pair).metrics["seqeval_0_0_12_f1"] == pytest.approx(scorers.seqeval_0_0_12(*pair))
 
 
-@pytest.mark.parametrize(
-    ("gold", "predicted", "counts"),
-    [
-        ("B I I O", "B I I O", (2, 2, 2)),  # (B, 0, 0) and (I, 1, 2): a mention of several words counts twice
-        ("B I I O", "B I O O", (2, 2, 1)),  # a wrong end leaves the first word right
-        ("O B I I", "O O I I", (2, 1, 1)),  # a wrong beginning may leave the rest right
-        ("B-x I-x I-x", "B-x I-x I-x", (1, 1, 1)),  # types in the labels: one entity
-        ("B-P-OTHER I-OTHER", "B-OTHER I-OTHER", (1, 1, 1)),  # only what is behind the last hyphen is read
-    ],
-)
+@pytest.mark.parametrize(("gold", "predicted", "counts"), [
+    ("B I I O", "B I I O", (2, 2, 2)),  # (B, 0, 0) and (I, 1, 2): a mention of several words counts twice
+    ("B I I O", "B I O O", (2, 2, 1)),  # a wrong end leaves the first word right
+    ("O B I I", "O O I I", (2, 1, 1)),  # a wrong beginning may leave the rest right
+    ("B-x I-x I-x", "B-x I-x I-x", (1, 1, 1)),  # types in the labels: one entity
+    ("B-P-OTHER I-OTHER", "B-OTHER I-OTHER", (1, 1, 1)),  # only what is behind the last hyphen is read
+])  # fmt: skip
 def test_seqeval_0_0_12_by_hand(gold: str, predicted: str, counts: tuple[int, int, int]) -> None:
     totals = score([gold.split()], [predicted.split()]).contributions.totals()
     assert tuple(int(totals[f"seqeval_{name}"]) for name in ("gold", "predicted", "correct")) == counts

@@ -38,22 +38,13 @@ class Run:
         write_jsonl_gz(self.predictions, PREDICTIONS)
         self.training: dict[str, Any] = {
             "recipe": {"task": "tokens", "negative": None, "learning_rate": 1e-5},
-            "seed": 3,
-            "model": "tiny",
-            "model_sha256": "ab" * 32,
-            "max_length": 128,
-            "dev_split": "dev",
+            "seed": 3, "model": "tiny", "model_sha256": "ab" * 32, "max_length": 128, "dev_split": "dev",
             "encoded": {"windows_split": 2},
             "data_sha256": {"train": "cd" * 32, "test": sha256(self.examples)},
             "dev": {"metric": "entity_f1", "by_epoch": [0.25, 0.5], "best_epoch": 2, "best": 0.5},
-            "seconds": 12,
-            "hardware": {"cpu": "some", "cores": 2},
-            "packages": {"torch": "2.8.0"},
-            "python": "3.12.1",
-            "commit": "0123456789",
-            "failed": None,
-            "steps": 7,
-        }
+            "seconds": 12, "hardware": {"cpu": "some", "cores": 2}, "packages": {"torch": "2.8.0"},
+            "python": "3.12.1", "commit": "0123456789", "failed": None, "steps": 7,
+        }  # fmt: skip
 
     def score(self, recipe: ScoringRecipe = RECIPE) -> Record:
         write_json(self.training_file, self.training)
@@ -77,10 +68,8 @@ def test_a_record_carries_the_whole_run(run: Run) -> None:
     record = run.score()
     assert record.metrics is not None and record.counts is not None
     assert {name: record.metrics[name] for name in ("entity_f1", "relaxed_f1", "word_macro_f1")} == {
-        "entity_f1": 0.5,
-        "relaxed_f1": 0.5,
-        "word_macro_f1": 2 / 3,
-    }
+        "entity_f1": 0.5, "relaxed_f1": 0.5, "word_macro_f1": 2 / 3,
+    }  # fmt: skip
     counts = {"gold": 2, "predicted": 2, "correct": 1, "examples": 2}
     assert record.counts.items() >= counts.items()
     copied = asdict(RECIPE)
@@ -120,16 +109,11 @@ def test_labels_of_subwords_are_read_and_scored(run: Run) -> None:
     assert record.metrics["subtoken_f1"] == 1.0 and record.counts["subtoken_gold"] == 1
 
 
-@pytest.mark.parametrize(
-    ("kind", "metric", "negative", "score"),
-    [
-        ("sequence", "micro_f1", "0", 0.5),
-        ("sequence", "accuracy", None, 2 / 3),
-        ("multilabel", "example_f1", None, 1 / 3),
-        ("regression", "pearson", None, -0.3973597071195131),
-        ("span", "exact_match", None, 1.0),
-    ],
-)
+@pytest.mark.parametrize(("kind", "metric", "negative", "score"), [
+    ("sequence", "micro_f1", "0", 0.5), ("sequence", "accuracy", None, 2 / 3),
+    ("multilabel", "example_f1", None, 1 / 3), ("regression", "pearson", None, -0.3973597071195131),
+    ("span", "exact_match", None, 1.0),
+])  # fmt: skip
 def test_every_kind_is_scored(run: Run, kind: str, metric: str, negative: str | None, score: float) -> None:
     run.hold(kind, KINDS[kind][0], rows_of(kind)[::-1])
     run.training["recipe"]["negative"] = negative
@@ -161,22 +145,18 @@ def test_a_main_metric_that_the_gold_does_not_define_fails_the_run(run: Run) -> 
     assert record.dev_score == 0.5 and not record.collapsed
 
 
-@pytest.mark.parametrize(
-    ("recipe", "training", "message"),
-    [
-        ({"negative": "false"}, {}, "negative None, not 'false'"),
-        ({}, {"recipe": {"task": "sequence", "negative": None}}, "task 'sequence', not 'tokens'"),
-        ({"seed": 4}, {}, "seed 3, not 4"),
-        ({"model": "other"}, {}, "model 'tiny', not 'other'"),
-        ({}, {"data_sha256": {"test": "00"}}, "sha256 of test examples '00', not"),
-        ({}, {"dev": None}, "being objects"),
-        *(({}, {name: ...}, rf"at least the keys .*'{name}'.*Run the fine-tuning again")
-          for name in ("dev", "encoded", "max_length", "dev_split")),
-        *(({}, {name: value}, rf"training\.json: not a complete record: {name}")
-          for name, value in (("encoded", {"windows_split": "2"}), ("encoded", None), ("max_length", 1.5),
-                              ("dev_split", 3))),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("recipe", "training", "message"), [
+    ({"negative": "false"}, {}, "negative None, not 'false'"),
+    ({}, {"recipe": {"task": "sequence", "negative": None}}, "task 'sequence', not 'tokens'"),
+    ({"seed": 4}, {}, "seed 3, not 4"), ({"model": "other"}, {}, "model 'tiny', not 'other'"),
+    ({}, {"data_sha256": {"test": "00"}}, "sha256 of test examples '00', not"),
+    ({}, {"dev": None}, "being objects"),
+    *(({}, {name: ...}, rf"at least the keys .*'{name}'.*Run the fine-tuning again")
+      for name in ("dev", "encoded", "max_length", "dev_split")),
+    *(({}, {name: value}, rf"training\.json: not a complete record: {name}")
+      for name, value in (("encoded", {"windows_split": "2"}), ("encoded", None), ("max_length", 1.5),
+                          ("dev_split", 3))),
+])  # fmt: skip
 def test_notes_of_another_run_or_of_another_form_are_refused(
     run: Run, recipe: dict[str, Any], training: dict[str, Any], message: str
 ) -> None:
@@ -248,38 +228,34 @@ ANSWERS, NUMBER, UNPLACED = "a list of answers", "a finite number", "unplaced, a
 MENTIONS = "a list of mentions: first word, word after the last .up to 2., type"
 
 
-@pytest.mark.parametrize(
-    ("kind", "row", "expected"),
-    [
-        ("tokens", {}, "an object with exactly the keys id and labels"),
-        ("tokens", {"labels": ["O"]}, "3 labels.*found 1"),
-        ("tokens", {"labels": None}, LABELS), ("tokens", {"labels": ["O", "O", "X"]}, LABELS),
-        ("tokens", OF_WORDS | {"subword_labels": [["B"]]}, "subword_labels of 3 words, found 1"),
-        ("tokens", OF_WORDS | {"subword_labels": [["B"], ["I", "Y"], ["O"]]}, SUBWORDS),
-        ("tokens", OF_WORDS | {"subword_labels": [["B"], "I", ["O"]]}, SUBWORDS),
-        ("tokens", OF_WORDS | {"subword_labels": [["B"], [1], ["O"]]}, SUBWORDS),
-        ("sequence", {"label": None}, "a label"), ("sequence", {"label": ""}, "a label"),
-        ("sequence", {"label": 1}, "a label"),
-        ("multilabel", {"labels": ["y", "x"]}, SORTED), ("multilabel", {"labels": ["x", "x"]}, SORTED),
-        ("multilabel", {"labels": QUOTED}, SORTED), ("multilabel", {"labels": [1]}, SORTED),
-        ("regression", {"score": float("nan")}, NUMBER), ("regression", {"score": True}, NUMBER),
-        ("regression", {"score": QUOTED}, NUMBER),
-        ("span", {"answers": []}, ANSWERS), ("span", {"answers": [{"text": QUOTED}]}, ANSWERS),
-        ("span", {"answers": [{"text": QUOTED, "probability": 1.0001}]}, ANSWERS),
-        ("span", {"answers": [{"text": QUOTED, "probability": -1e-9}]}, ANSWERS),
-        ("span", {"answers": [{"text": QUOTED, "probability": True}]}, ANSWERS),
-        ("span", {"answers": [{"text": None, "probability": 0.1}]}, ANSWERS),
-        ("span", {"answers": [{"text": QUOTED, "probability": p} for p in (0.1, 0.2)]},
-         "the most probable answer first"),
-        *(("mentions", {"mentions": one}, MENTIONS)
-          for one in ("x", ["x"], [[0, 1]], [[0, 1, "x", 1]], [[0, True, "x"]], [[0, 1, 2]], [[0, 3, "x"]],
-                      [[1, 1, "x"]], [[-1, 1, "x"]])),
-        ("mentions", {"mentions": [[1, 2, "x"], [0, 1, "x"]]}, "sorted and unique"),
-        ("mentions", {"mentions": [[0, 1, "x"], [0, 1, "x"]]}, "sorted and unique"),
-        *(("mentions", {"mentions": [], "unplaced": one}, UNPLACED)
-          for one in ([["x", 0]], [["x", 3]], [["x", True]], [[1, 1]], "x")),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("kind", "row", "expected"), [
+    ("tokens", {}, "an object with exactly the keys id and labels"),
+    ("tokens", {"labels": ["O"]}, "3 labels.*found 1"), ("tokens", {"labels": None}, LABELS),
+    ("tokens", {"labels": ["O", "O", "X"]}, LABELS),
+    ("tokens", OF_WORDS | {"subword_labels": [["B"]]}, "subword_labels of 3 words, found 1"),
+    ("tokens", OF_WORDS | {"subword_labels": [["B"], ["I", "Y"], ["O"]]}, SUBWORDS),
+    ("tokens", OF_WORDS | {"subword_labels": [["B"], "I", ["O"]]}, SUBWORDS),
+    ("tokens", OF_WORDS | {"subword_labels": [["B"], [1], ["O"]]}, SUBWORDS),
+    ("sequence", {"label": None}, "a label"), ("sequence", {"label": ""}, "a label"),
+    ("sequence", {"label": 1}, "a label"), ("multilabel", {"labels": ["y", "x"]}, SORTED),
+    ("multilabel", {"labels": ["x", "x"]}, SORTED), ("multilabel", {"labels": QUOTED}, SORTED),
+    ("multilabel", {"labels": [1]}, SORTED), ("regression", {"score": float("nan")}, NUMBER),
+    ("regression", {"score": True}, NUMBER), ("regression", {"score": QUOTED}, NUMBER),
+    ("span", {"answers": []}, ANSWERS), ("span", {"answers": [{"text": QUOTED}]}, ANSWERS),
+    ("span", {"answers": [{"text": QUOTED, "probability": 1.0001}]}, ANSWERS),
+    ("span", {"answers": [{"text": QUOTED, "probability": -1e-9}]}, ANSWERS),
+    ("span", {"answers": [{"text": QUOTED, "probability": True}]}, ANSWERS),
+    ("span", {"answers": [{"text": None, "probability": 0.1}]}, ANSWERS),
+    ("span", {"answers": [{"text": QUOTED, "probability": p} for p in (0.1, 0.2)]},
+     "the most probable answer first"),
+    *(("mentions", {"mentions": one}, MENTIONS)
+      for one in ("x", ["x"], [[0, 1]], [[0, 1, "x", 1]], [[0, True, "x"]], [[0, 1, 2]], [[0, 3, "x"]],
+                  [[1, 1, "x"]], [[-1, 1, "x"]])),
+    ("mentions", {"mentions": [[1, 2, "x"], [0, 1, "x"]]}, "sorted and unique"),
+    ("mentions", {"mentions": [[0, 1, "x"], [0, 1, "x"]]}, "sorted and unique"),
+    *(("mentions", {"mentions": [], "unplaced": one}, UNPLACED)
+      for one in ([["x", 0]], [["x", 3]], [["x", True]], [[1, 1]], "x")),
+])  # fmt: skip
 def test_misshapen_predictions_are_refused_and_not_quoted(
     tmp_path: Path, kind: str, row: dict[str, Any], expected: str
 ) -> None:
@@ -301,11 +277,10 @@ def test_predictions_of_another_kind_are_refused(tmp_path: Path, kind: str) -> N
     assert QUOTED not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("name", "fault"),
-    [(QUOTED, "its id isn't one of the examples'"), (7, "its id isn't one of the examples'"),
-     ("dev-1", "the id 'dev-1' isn't one"), ("r0", "r0 already has a prediction")],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "fault"), [
+    (QUOTED, "its id isn't one of the examples'"), (7, "its id isn't one of the examples'"),
+    ("dev-1", "the id 'dev-1' isn't one"), ("r0", "r0 already has a prediction"),
+])  # fmt: skip
 def test_other_ids_are_refused_and_texts_not_quoted(tmp_path: Path, name: Any, fault: str) -> None:
     write_jsonl_gz(tmp_path / "p.jsonl.gz", [{"id": "r0", "score": 1}, {"id": name, "score": 1}])
     with pytest.raises(PubmillError, match=f":2: {fault}") as caught:

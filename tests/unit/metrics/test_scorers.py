@@ -77,16 +77,12 @@ def test_mentions_are_counted_with_and_without_their_types() -> None:
     assert found["entity_f1_untyped"] == pytest.approx(2 * 3 / (7 + 5))
 
 
-@pytest.mark.parametrize(
-    ("gold", "predicted", "negative", "macro", "weighted"),
-    [
-        ("a a a b 0 0", "a a b b 0 a", "0", 2 / 3, 2 / 3),
-        ("a a a b 0 0 0 0", "a a a 0 0 0 0 0", "0", 1 / 2, (3 + 0 + 4 * 8 / 9) / 8),
-        ("a b", "a b", None, None, 1.0),
-        ("0 0", "0 0", "0", None, 1.0),
-        ("a 0", f"a {NO_PREDICTION}", "0", 1.0, 1 / 2),
-    ],
-)
+@pytest.mark.parametrize(("gold", "predicted", "negative", "macro", "weighted"), [
+    ("a a a b 0 0", "a a b b 0 a", "0", 2 / 3, 2 / 3),
+    ("a a a b 0 0 0 0", "a a a 0 0 0 0 0", "0", 1 / 2, (3 + 0 + 4 * 8 / 9) / 8),
+    ("a b", "a b", None, None, 1.0), ("0 0", "0 0", "0", None, 1.0),
+    ("a 0", f"a {NO_PREDICTION}", "0", 1.0, 1 / 2),
+])  # fmt: skip
 def test_averages_of_relations_with_and_without_the_negative_label(
     gold: str, predicted: str, negative: str | None, macro: float | None, weighted: float
 ) -> None:
@@ -95,14 +91,10 @@ def test_averages_of_relations_with_and_without_the_negative_label(
     assert found["weighted_f1"] == pytest.approx(weighted)
 
 
-@pytest.mark.parametrize(
-    ("gold", "predicted", "whole", "labelled"),
-    [
-        (["ab", "a", "b"], ["a", "a", "ab"], 2.5 / 3, None),
-        (["a", "", ""], ["a", "", "b"], None, 1.0),
-        (["", ""], ["", ""], None, None),
-    ],
-)
+@pytest.mark.parametrize(("gold", "predicted", "whole", "labelled"), [
+    (["ab", "a", "b"], ["a", "a", "ab"], 2.5 / 3, None), (["a", "", ""], ["a", "", "b"], None, 1.0),
+    (["", ""], ["", ""], None, None),
+])  # fmt: skip
 def test_documents_without_a_gold_label_are_left_out(
     gold: list[str], predicted: list[str], whole: float | None, labelled: float | None
 ) -> None:
@@ -120,13 +112,9 @@ GOLD: dict[str, list[Any]] = {kind: examples for kind, (examples, *_) in KINDS.i
 }
 PREDICTED: dict[str, list[Any]] = {
     "tokens": [PredictedLabels(["B-OUT", "O"], [["B-OUT", "X"], ["O"]])],
-    "sequence": ["0", "1"],
-    "multilabel": [["x"]],
-    "regression": [0.5, 3.0, 5.5],
-    "span": [[("pain", 1.0)]],
-    "relations": [[["y", "x", "r", "No"]]],
-    "mentions": [[[0, 2, "x"]]],
-}
+    "sequence": ["0", "1"], "multilabel": [["x"]], "regression": [0.5, 3.0, 5.5], "span": [[("pain", 1.0)]],
+    "relations": [[["y", "x", "r", "No"]]], "mentions": [[[0, 2, "x"]]],
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", SCORERS)

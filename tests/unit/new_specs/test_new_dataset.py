@@ -93,17 +93,14 @@ def test_a_spec_is_written_to_be_read(tmp_path: Path) -> None:
     assert "β-actin" in text
 
 
-@pytest.mark.parametrize(
-    ("names", "message"),
-    [
-        (["data.conll"], "data.conll: the file's name shows no split"),
-        (["pretraining.conll"], "pretraining.conll: the file's name shows no split"),
-        (["latest.conll"], "latest.conll: the file's name shows no split"),
-        (["test.tsv"], "is named train"),
-        (["train.tsv", "train2.tsv"], "is train too; give one file for each split"),
-        (["absent.tsv"], "absent.tsv does not exist"),
-    ],
-)
+@pytest.mark.parametrize(("names", "message"), [
+    (["data.conll"], "data.conll: the file's name shows no split"),
+    (["pretraining.conll"], "pretraining.conll: the file's name shows no split"),
+    (["latest.conll"], "latest.conll: the file's name shows no split"),
+    (["test.tsv"], "is named train"),
+    (["train.tsv", "train2.tsv"], "is train too; give one file for each split"),
+    (["absent.tsv"], "absent.tsv does not exist"),
+])  # fmt: skip
 def test_files_that_are_no_splits_are_reported(tmp_path: Path, names: list[str], message: str) -> None:
     for name in names:
         if name != "absent.tsv":
@@ -123,14 +120,11 @@ def test_files_of_several_folders_are_refused(tmp_path: Path) -> None:
         )
 
 
-@pytest.mark.parametrize(
-    ("name", "split"),
-    [
-        ("retrieval-test.tsv", "test"), ("evaluation_dev.tsv", "dev"), ("Validation.jsonl", "dev"),
-        ("testset.json", "test"), ("mydev1.tsv", "dev"), ("train.test.tsv", "train"), ("x_val.tsv", "dev"),
-        ("notes.tsv", None),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "split"), [
+    ("retrieval-test.tsv", "test"), ("evaluation_dev.tsv", "dev"), ("Validation.jsonl", "dev"),
+    ("testset.json", "test"), ("mydev1.tsv", "dev"), ("train.test.tsv", "train"), ("x_val.tsv", "dev"),
+    ("notes.tsv", None),
+])  # fmt: skip
 def test_a_split_is_a_word_of_the_name_or_else_within_one(name: str, split: str | None) -> None:
     assert split_of(name) == split
 
@@ -152,15 +146,12 @@ NO_LIST = "the hub's answer is not a list of a dataset's files"
 OTHERS = ["README.md", "notes.jsonl", "train.txt.md"]
 
 
-@pytest.mark.parametrize(
-    ("answer", "message"),
-    [
-        *((answer, NO_LIST) for answer in ("{", "[" * 100_000, '{"sha": "a", "siblings": 5}', "{}")),
-        *((json.dumps({"sha": "a" * 40, "siblings": [{"rfilename": name} for name in names]}),
-           f"hub:group/mine has no train, dev or test file of a form that is read: {names}")
-          for names in ([], OTHERS)),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("answer", "message"), [
+    *((answer, NO_LIST) for answer in ("{", "[" * 100_000, '{"sha": "a", "siblings": 5}', "{}")),
+    *((json.dumps({"sha": "a" * 40, "siblings": [{"rfilename": name} for name in names]}),
+       f"hub:group/mine has no train, dev or test file of a form that is read: {names}")
+      for names in ([], OTHERS)),
+])  # fmt: skip
 def test_other_answers_of_the_hub_are_refused(tmp_path: Path, answer: str, message: str) -> None:
     page = tmp_path / "mirror/huggingface.co/api/datasets/group/mine/revision/main"
     page.parent.mkdir(parents=True)

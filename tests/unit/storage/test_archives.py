@@ -107,10 +107,9 @@ def test_names_that_leave_the_folder_write_nothing(archive: Path, pack: Callable
     assert list(archive.parent.iterdir()) == [archive]
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE, tarfile.DIRTYPE],
-)
+@pytest.mark.parametrize("kind", [
+    tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE, tarfile.DIRTYPE,
+])  # fmt: skip
 def test_links_devices_and_folders_are_left_out(archive: Path, kind: bytes) -> None:
     (archive.parent / "secret").write_text("not to be read")
     with tarfile.open(archive, "w") as packed:
@@ -138,38 +137,35 @@ NO_ARCHIVE = "not a whole tar or zip archive"
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-@pytest.mark.parametrize(
-    "make, fault",
-    [
-        (lambda: tar(TWICE), "one is in it twice"),
-        (lambda: zipped(TWICE), "one is in it twice"),
-        (lambda: b"", NO_ARCHIVE),
-        (lambda: b"\n", NO_ARCHIVE),
-        (lambda: b"text\n" * 500, NO_ARCHIVE),
-        (lambda: b"PK\3\4" + b"\0" * 600, NO_ARCHIVE),
-        (lambda: gzip.compress(b"text", mtime=0), NO_ARCHIVE),
-        # tarfile itself takes these for whole archives with fewer members
-        (lambda: USTAR[:1024], "breaks off"),
-        (lambda: USTAR[:1536], "unexpected end"),
-        (lambda: USTAR[:2048], "breaks off"),
-        (lambda: USTAR[:1124] + b"?" + USTAR[1125:], "header within it is damaged"),
-        (lambda: USTAR[:1024] + bytes(512) + USTAR[1536:], "something follows its end"),
-        (lambda: tar([("", b"1")]), "a member has no name"),
-        (lambda: zipped([("one", b"1")]).replace(b"one", b"\0ne"), "a member has no name"),
-        *(
-            (partial(pack, [(name, b"")]), "control characters")
-            for pack in (tar, zipped)
-            for name in ("a\nb", "\x1fa", "a\tb")
-        ),
-        (lambda: lying_zip(10_000_000, flags=1), "liar is encrypted; unlock"),
-        # bzip2 and LZMA (12, 14) too: zipfile would unpack them without a bound
-        *(
-            (partial(lying_zip, 10_000_000, method), f"packed by method {method}")
-            for method in (9, 12, 14, 93, 99)
-        ),
-        *((partial(lying_zip, says), "") for says in (0, 9_999_999, 10_000_001, 150_000_000)),
-    ],
-)
+@pytest.mark.parametrize("make, fault", [
+    (lambda: tar(TWICE), "one is in it twice"),
+    (lambda: zipped(TWICE), "one is in it twice"),
+    (lambda: b"", NO_ARCHIVE),
+    (lambda: b"\n", NO_ARCHIVE),
+    (lambda: b"text\n" * 500, NO_ARCHIVE),
+    (lambda: b"PK\3\4" + b"\0" * 600, NO_ARCHIVE),
+    (lambda: gzip.compress(b"text", mtime=0), NO_ARCHIVE),
+    # tarfile itself takes these for whole archives with fewer members
+    (lambda: USTAR[:1024], "breaks off"),
+    (lambda: USTAR[:1536], "unexpected end"),
+    (lambda: USTAR[:2048], "breaks off"),
+    (lambda: USTAR[:1124] + b"?" + USTAR[1125:], "header within it is damaged"),
+    (lambda: USTAR[:1024] + bytes(512) + USTAR[1536:], "something follows its end"),
+    (lambda: tar([("", b"1")]), "a member has no name"),
+    (lambda: zipped([("one", b"1")]).replace(b"one", b"\0ne"), "a member has no name"),
+    *(
+        (partial(pack, [(name, b"")]), "control characters")
+        for pack in (tar, zipped)
+        for name in ("a\nb", "\x1fa", "a\tb")
+    ),
+    (lambda: lying_zip(10_000_000, flags=1), "liar is encrypted; unlock"),
+    # bzip2 and LZMA (12, 14) too: zipfile would unpack them without a bound
+    *(
+        (partial(lying_zip, 10_000_000, method), f"packed by method {method}")
+        for method in (9, 12, 14, 93, 99)
+    ),
+    *((partial(lying_zip, says), "") for says in (0, 9_999_999, 10_000_001, 150_000_000)),
+])  # fmt: skip
 def test_what_is_not_whole_is_refused(archive: Path, make: Callable[[], bytes], fault: str) -> None:
     assert fault in refused(archive, make())
 
@@ -289,13 +285,10 @@ def test_names_in_an_archive_are_no_paths(tmp_path: Path) -> None:
     assert not Path("/etc/pubmill").exists()
 
 
-@pytest.mark.parametrize(
-    ("files", "found"),
-    [
-        ({"a/weights.pt": b"", "a/dict.txt": b""}, "none"),
-        ({"a/config.json": b"", "b/config.json": b""}, "a, b"),
-    ],
-)
+@pytest.mark.parametrize(("files", "found"), [
+    ({"a/weights.pt": b"", "a/dict.txt": b""}, "none"),
+    ({"a/config.json": b"", "b/config.json": b""}, "a, b"),
+])  # fmt: skip
 def test_an_archive_has_one_model(tmp_path: Path, files: dict[str, bytes], found: str) -> None:
     with pytest.raises(PubmillError, match=rf"a\.tar\.gz: expected one folder .* found {found};.*fairseq"):
         unpacked(tmp_path, world_archives.tarball(files))

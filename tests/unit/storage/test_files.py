@@ -49,18 +49,16 @@ def test_a_full_disk_leaves_what_was_there_and_says_what_to_do(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("context", [writing, writing_folder])
-@pytest.mark.parametrize(
-    ("error", "message"),
-    [
-        (KeyboardInterrupt(), None), (KeyError("mine"), None), (SafetensorError("invalid header"), None),
-        (PubmillError("mine"), "^mine$"), (OSError(errno.ENOSPC, "No space left on device"), "no space"),
-        (SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)"),
-         "no space left on the disk while writing .*out"),
-        *((OSError(number, os.strerror(number)), rf"cannot write .*out: {os.strerror(number)}. Make its")
-          for number in (errno.EROFS, errno.EACCES, errno.EPERM)),
-        (OSError(errno.EIO, "Input/output error"), "cannot write .*out: Input/output error$"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("error", "message"), [
+    (KeyboardInterrupt(), None), (KeyError("mine"), None), (SafetensorError("invalid header"), None),
+    (PubmillError("mine"), "^mine$"),
+    (OSError(errno.ENOSPC, "No space left on device"), "no space"),
+    (SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)"),
+     "no space left on the disk while writing .*out"),
+    *((OSError(number, os.strerror(number)), rf"cannot write .*out: {os.strerror(number)}. Make its")
+      for number in (errno.EROFS, errno.EACCES, errno.EPERM)),
+    (OSError(errno.EIO, "Input/output error"), "cannot write .*out: Input/output error$"),
+])  # fmt: skip
 def test_any_failure_leaves_nothing(
     tmp_path: Path, context: Any, error: BaseException, message: str | None
 ) -> None:

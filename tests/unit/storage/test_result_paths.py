@@ -104,13 +104,10 @@ def test_blocks_copies_of_sources_and_logs_lie_where_their_names_say() -> None:
     assert paths.log("parse/pubmed/a") == "results/demo/logs/parse/pubmed/a.log"
 
 
-@pytest.mark.parametrize(
-    ("file", "shard"),
-    [
-        ("pubmed26n0001.xml.gz", "pubmed26n0001"), ("PMC00000xxxx.tar.gz", "PMC00000xxxx"),
-        ("a.b.txt", "a.b"), ("notes.jsonl.gz", "notes"), ("NOTEEVENTS.csv", "NOTEEVENTS"), ("a.gz", "a"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("file", "shard"), [
+    ("pubmed26n0001.xml.gz", "pubmed26n0001"), ("PMC00000xxxx.tar.gz", "PMC00000xxxx"), ("a.b.txt", "a.b"),
+    ("notes.jsonl.gz", "notes"), ("NOTEEVENTS.csv", "NOTEEVENTS"), ("a.gz", "a"),
+])  # fmt: skip
 def test_a_shard_is_called_as_its_file(file: str, shard: str) -> None:
     assert shard_name(file) == shard
 
