@@ -11,28 +11,8 @@ import pyarrow.parquet
 import pytest
 
 from pubmill.new_specs.file_forms import Given
+from tests.unit.new_specs import files as toy
 from tests.unit.new_specs.conftest import Found
-from tests.unit.new_specs.files import (
-    BIOC,
-    BRAT,
-    CHOICES,
-    CONLL,
-    CONLLU,
-    LETTERS,
-    LINES,
-    MARKED,
-    PUBTATOR,
-    QUESTIONS,
-    RCT,
-    SQUAD,
-    TABLE,
-    TEXTS,
-    WORDS,
-    XML,
-    asked,
-    labelled,
-    lines,
-)
 
 NAMED = {
     "text": "Aspirin harms mice.",
@@ -72,7 +52,7 @@ RELATED = {
     "form": "pubtator", "sentences": "stops", "arguments": "concepts", "pairs": [["Chemical", "Disease"]],
     "labels": ["CID"],
 }  # fmt: skip
-PUBTATOR_WITHOUT = PUBTATOR.replace("1\tCID\tD1\tD2\n", "")
+PUBTATOR_WITHOUT = toy.PUBTATOR.replace("1\tCID\tD1\tD2\n", "")
 SPLITS = ("train", "validation", "Test")
 AB = {"examples": 4, "labels.a": 2, "labels.b": 2}
 BY_TYPE = {"label": "class", "text": "abstract", "id": "pmid", "labels": ["a", "b"]}
@@ -97,9 +77,9 @@ def many(suffix: str, texts: list[str]) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(("files", "reading", "converter", "options", "expected"), [
-    ({"train.tsv": CONLL}, None, "conll:read", {"labels": "as_written"},
+    ({"train.tsv": toy.CONLL}, None, "conll:read", {"labels": "as_written"},
      {"sentences": 2, "tokens": 6, "mentions": 2}),
-    ({"train.txt": CONLL.replace("\t", " NN ")}, None, "conll:read",
+    ({"train.txt": toy.CONLL.replace("\t", " NN ")}, None, "conll:read",
      {"labels": "as_written", "separator": "blank", "columns": ["word", "column2", "label"]},
      {"sentences": 2, "tokens": 6, "mentions": 2}),
     ({"train.tsv": "Mice\tI-X\nran\tO\n\n"}, None, "conll:read", {"labels": "as_written", "scheme": "io"},
@@ -120,12 +100,12 @@ def many(suffix: str, texts: list[str]) -> dict[str, str]:
         },
         None, "conll:read", {"labels": "as_written"}, {"sentences": 4, "tokens": 6, "mentions": 2},
     ),
-    ({"train.conllu": CONLLU}, None, "conll:read",
+    ({"train.conllu": toy.CONLLU}, None, "conll:read",
      {"labels": "as_written", "documents": "conllu", "columns": ["number", "word", "column3", "label"]},
      {"sentences": 2, "tokens": 5, "mentions": 1}),
     (
         {
-            "train.conllu": CONLLU.replace("\tO\n", "\tSpaceAfter=No\n").replace(
+            "train.conllu": toy.CONLLU.replace("\tO\n", "\tSpaceAfter=No\n").replace(
                 "B-Drug", "NER=B-Drug|SpaceAfter=No",
             ),
         },
@@ -136,17 +116,17 @@ def many(suffix: str, texts: list[str]) -> dict[str, str]:
         },
         {"sentences": 2, "tokens": 5, "mentions": 1},
     ),
-    ({"train.tsv": TABLE}, None, "tsv:read",
+    ({"train.tsv": toy.TABLE}, None, "tsv:read",
      {"columns": ["text", "id", "label"], "header": ["sentence", "id", "gold"], "labels": ["no", "yes"]},
      {"examples": 4, "labels.no": 2, "labels.yes": 2}),
-    ({"train.jsonl": LINES}, None, "row_examples:sequence", BY_TYPE,
+    ({"train.jsonl": toy.LINES}, None, "row_examples:sequence", BY_TYPE,
      {"examples": 6, "labels.a": 3, "labels.b": 3}),
-    ({"train.jsonl": LINES, "dev.jsonl": LINES.replace('"class": "a"', '"class": "c"')}, None,
+    ({"train.jsonl": toy.LINES, "dev.jsonl": toy.LINES.replace('"class": "a"', '"class": "c"')}, None,
      "row_examples:sequence", BY_TYPE | {"labels": ["a", "b", "c"]},
      {"examples": 6, "labels.a": 3, "labels.b": 3}),
-    ({"given/data/train.jsonl.gz": gzip.compress(lines(labelled(4)).encode()), "README.md": "---\n---\n"},
+    ({"given/data/train.jsonl.gz": gzip.compress(toy.lines(toy.labelled(4)).encode()), "README.md": "---\n---\n"},
      None, "row_examples:sequence", {"text": "text", "label": "label", "labels": ["a", "b"]}, AB),
-    ({f"{name}.jsonl": lines(labelled(4)) for name in ("train-00000-of-00002", "train-00001-of-00002")},
+    ({f"{name}.jsonl": toy.lines(toy.labelled(4)) for name in ("train-00000-of-00002", "train-00001-of-00002")},
      None, "row_examples:sequence", {"text": "text", "label": "label", "labels": ["a", "b"]},
      {"examples": 8, "labels.a": 4, "labels.b": 4}),
     (
@@ -161,19 +141,19 @@ def many(suffix: str, texts: list[str]) -> dict[str, str]:
     ({"train.parquet": parquet(TAGS, tokens=[["Mice", "ran"]], ner_tags=[[1, 0]])}, None,
      "row_examples:tokens", {"words": "tokens", "label": "ner_tags", "labels": ["O", "B-S"]},
      {"sentences": 1, "tokens": 2, "mentions": 1}),
-    ({"train.json": SQUAD}, None, "squad:read", {}, {"examples": 1, "questions": 1}),
-    ({"train.txt": RCT}, None, "pubmed_rct:read", {"labels": ["AIM", "RESULT"]},
+    ({"train.json": toy.SQUAD}, None, "squad:read", {}, {"examples": 1, "questions": 1}),
+    ({"train.txt": toy.RCT}, None, "pubmed_rct:read", {"labels": ["AIM", "RESULT"]},
      {"examples": 4, "labels.AIM": 2, "labels.RESULT": 2}),
-    ({"train.jsonl": lines(MARKED)}, None, "scibert:read", {"labels": ["FALSE", "HARMS"]}, None),
-    ({"train.jsonl": lines(TWO_TEXTS)}, None, "row_examples:sequence",
+    ({"train.jsonl": toy.lines(toy.MARKED)}, None, "scibert:read", {"labels": ["FALSE", "HARMS"]}, None),
+    ({"train.jsonl": toy.lines(TWO_TEXTS)}, None, "row_examples:sequence",
      {"text": "first", "text_pair": "second", "label": "gold", "labels": ["a", "b"]}, AB),
-    ({"train.jsonl": lines([*labelled(3), labelled(4, more="x")[3]])}, None, "row_examples:sequence",
+    ({"train.jsonl": toy.lines([*toy.labelled(3), toy.labelled(4, more="x")[3]])}, None, "row_examples:sequence",
      {"text": "text", "label": "label", "labels": ["a", "b"]}, AB),
     ({"train.csv": 'note,kind\n"One, two",x\nThree,y\n"Fo""ur five six",x\nFive,y\n'}, None,
      "row_examples:sequence", {"label": "kind", "text": "note", "labels": ["x", "y"]},
      {"examples": 4, "labels.x": 2, "labels.y": 2}),
     (
-        {"train.xml": XML}, None, "row_examples:sequence",
+        {"train.xml": toy.XML}, None, "row_examples:sequence",
         {
             "label": "Question/@qtype", "text": "Question", "text_pair": "Answer", "id": "@n",
             "labels": ["a", "b"], "record": "Pair",
@@ -286,29 +266,29 @@ def many(suffix: str, texts: list[str]) -> dict[str, str]:
             AB,
         )
         for suffix, text in (
-            (".jsonl", lines(labelled(12, part=SPLITS))),
+            (".jsonl", toy.lines(toy.labelled(12, part=SPLITS))),
             (
                 ".tsv",
                 "text\tlabel\tpart\n" + "".join(
                     "\t".join(row.values()) + "\n"
-                    for row in labelled(12, part=SPLITS)
+                    for row in toy.labelled(12, part=SPLITS)
                 ),
             ),
         )
     ),
-    ({"train.jsonl": lines(asked(answer=TEXTS, options=[CHOICES], answer_idx=LETTERS))}, None,
+    ({"train.jsonl": toy.lines(toy.asked(answer=toy.TEXTS, options=[toy.CHOICES], answer_idx=toy.LETTERS))}, None,
      "row_examples:sequence",
-     {"text": "question", "choices": "options", "label": "answer_idx", "labels": [*LETTERS]},
-     {"examples": 8, **{f"labels.{letter}": 2 for letter in LETTERS}}),
-    ({"train.jsonl": lines(asked(options=[TEXTS], answer=TEXTS))}, None, "row_examples:sequence",
-     {"text": "question", "choices": "options", "label": "answer", "labels": [*LETTERS]},
-     {"examples": 8, **{f"labels.{letter}": 2 for letter in LETTERS}}),
+     {"text": "question", "choices": "options", "label": "answer_idx", "labels": [*toy.LETTERS]},
+     {"examples": 8, **{f"labels.{letter}": 2 for letter in toy.LETTERS}}),
+    ({"train.jsonl": toy.lines(toy.asked(options=[toy.TEXTS], answer=toy.TEXTS))}, None, "row_examples:sequence",
+     {"text": "question", "choices": "options", "label": "answer", "labels": [*toy.LETTERS]},
+     {"examples": 8, **{f"labels.{letter}": 2 for letter in toy.LETTERS}}),
     *(
         (
             {
-                "train.jsonl": lines(
-                    asked(
-                        opa=TEXTS[:1], opb=TEXTS[1:2], opc=TEXTS[2:3], opd=TEXTS[3:],
+                "train.jsonl": toy.lines(
+                    toy.asked(
+                        opa=toy.TEXTS[:1], opb=toy.TEXTS[1:2], opc=toy.TEXTS[2:3], opd=toy.TEXTS[3:],
                         cop=range(start, start + 4),
                     ),
                 ),
@@ -316,35 +296,35 @@ def many(suffix: str, texts: list[str]) -> dict[str, str]:
             None, "row_examples:sequence",
             {
                 "text": "question", "choices": ["opa", "opb", "opc", "opd"], "label": "cop",
-                "labels": {str(at + start): letter for at, letter in enumerate(LETTERS)},
+                "labels": {str(at + start): letter for at, letter in enumerate(toy.LETTERS)},
             },
-            {"examples": 8, **{f"labels.{letter}": 2 for letter in LETTERS}},
+            {"examples": 8, **{f"labels.{letter}": 2 for letter in toy.LETTERS}},
         )
         for start in (0, 1)
     ),
-    ({"train.jsonl": lines(asked(options=[CHOICES], correct_answers=[["A"], ["A", "B"]]))}, None,
+    ({"train.jsonl": toy.lines(toy.asked(options=[toy.CHOICES], correct_answers=[["A"], ["A", "B"]]))}, None,
      "row_examples:multilabel",
-     {"text": "question", "choices": "options", "label": "correct_answers", "labels": [*LETTERS]},
+     {"text": "question", "choices": "options", "label": "correct_answers", "labels": [*toy.LETTERS]},
      {"examples": 8}),
     *(
         (
-            {"train.jsonl": lines([row, {"text": "None here.", "label": [], "entities": []}])}, None,
+            {"train.jsonl": toy.lines([row, {"text": "None here.", "label": [], "entities": []}])}, None,
             "annotated_texts:mentions", {"form": "spans", "sentences": "stops"},
             {"sentences": 2, "tokens": 7, "mentions": 2},
         )
         for row in (SPANS, NAMED)
     ),
-    ({"train.json": json.dumps(WORDS) + "\n"}, None, "annotated_texts:mentions", {"form": "word-spans"},
+    ({"train.json": json.dumps(toy.WORDS) + "\n"}, None, "annotated_texts:mentions", {"form": "word-spans"},
      {"sentences": 1, "tokens": 4, "mentions": 2}),
-    ({"train.json": json.dumps([WORDS, WORDS])}, None, "annotated_texts:mentions", {"form": "word-spans"},
+    ({"train.json": json.dumps([toy.WORDS, toy.WORDS])}, None, "annotated_texts:mentions", {"form": "word-spans"},
      {"sentences": 2, "tokens": 8, "mentions": 4}),
-    ({"train.json": json.dumps(BIOC)}, None, "annotated_texts:mentions",
+    ({"train.json": json.dumps(toy.BIOC)}, None, "annotated_texts:mentions",
      {"form": "bioc-json", "sentences": "stops"}, {"sentences": 1, "tokens": 4, "mentions": 2}),
-    ({f"train/{name}": text for name, text in BRAT.items()}, None, "annotated_texts:nested_mentions",
+    ({f"train/{name}": text for name, text in toy.BRAT.items()}, None, "annotated_texts:nested_mentions",
      {"form": "brat", "sentences": "stops", "discontinuous": "covers"},
      {"sentences": 2, "tokens": 8, "mentions": 3, "nested": 2, "left_out.events.Onset": 1}),
     (
-        {"train.PubTator": PUBTATOR}, None, "document_relations:read", RELATED,
+        {"train.PubTator": toy.PUBTATOR}, None, "document_relations:read", RELATED,
         {
             "documents": 1, "mentions": 3, "pairs": 2, "relations": 1, "novel": 0, "without_pair": 0,
             "labels.CID": 1,
@@ -352,7 +332,7 @@ def many(suffix: str, texts: list[str]) -> dict[str, str]:
     ),
     (
         {
-            "train.PubTator": PUBTATOR.replace(
+            "train.PubTator": toy.PUBTATOR.replace(
                 "1\tCID\tD1\tD2\n", "1\tCID\tD2\tD1\n1\tCID\tD1\tD2\n1\tOTHER\tD1\tD2\n",
             ),
         },
@@ -364,23 +344,23 @@ def many(suffix: str, texts: list[str]) -> dict[str, str]:
         },
     ),
     (
-        {"train.PubTator": PUBTATOR.replace("D2|D3", "p|SUB|Y").replace("\tD2\n", "\tp|SUB|Y\tNovel\n")},
+        {"train.PubTator": toy.PUBTATOR.replace("D2|D3", "p|SUB|Y").replace("\tD2\n", "\tp|SUB|Y\tNovel\n")},
         None, "document_relations:read", {**RELATED, "separators": ",;", "novelty": True},
         {
             "documents": 1, "mentions": 3, "pairs": 2, "relations": 1, "novel": 1, "without_pair": 0,
             "labels.CID": 1,
         },
     ),
-    ({"train.PubTator": PUBTATOR}, "mentions", "annotated_texts:mentions",
+    ({"train.PubTator": toy.PUBTATOR}, "mentions", "annotated_texts:mentions",
      {"form": "pubtator", "sentences": "stops", "overlaps": "longest"},
      {"sentences": 3, "tokens": 13, "mentions": 2, "left_out.overlapping_mentions": 1}),
     ({"train.PubTator": PUBTATOR_WITHOUT}, None, "annotated_texts:nested_mentions",
      {"form": "pubtator", "sentences": "stops"}, {"sentences": 3, "tokens": 13, "mentions": 3, "nested": 1}),
-    ({"BioASQ-training7b.json": json.dumps(QUESTIONS), "7B1_golden.json": json.dumps(QUESTIONS)}, "list",
+    ({"BioASQ-training7b.json": json.dumps(toy.QUESTIONS), "7B1_golden.json": json.dumps(toy.QUESTIONS)}, "list",
      "bioasq:list_questions", {}, {"examples": 2, "questions": 1, "left_out.factoid_questions": 1}),
-    ({"BioASQ-training7b.json": json.dumps(QUESTIONS).replace('"factoid"', '"summary"')}, None,
+    ({"BioASQ-training7b.json": json.dumps(toy.QUESTIONS).replace('"factoid"', '"summary"')}, None,
      "bioasq:list_questions", {}, None),
-    ({"BioASQ-training7b.json": json.dumps(QUESTIONS)}, "factoid", "bioasq:factoid", {},
+    ({"BioASQ-training7b.json": json.dumps(toy.QUESTIONS)}, "factoid", "bioasq:factoid", {},
      {"examples": 1, "questions": 1, "left_out.list_questions": 1}),
 ])  # fmt: skip
 def test_the_form_options_and_counts_of_files_are_found(

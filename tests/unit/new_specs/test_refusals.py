@@ -12,40 +12,24 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.new_specs.file_forms import Given
+from tests.unit.new_specs import files as toy
 from tests.unit.new_specs.conftest import Found
-from tests.unit.new_specs.files import (
-    BIOC,
-    BRAT,
-    CHOICES,
-    CONLL,
-    CONLLU,
-    LETTERS,
-    LINES,
-    PUBTATOR,
-    QUESTIONS,
-    RCT,
-    WORDS,
-    XML,
-    asked,
-    labelled,
-    lines,
-)
 
 FORMS = {
     "csv": ("train.csv", 'note,kind\n"One, two",x\nThree,y\n"Fo""ur five six",x\nFive,y\n'),
-    "xml": ("train.xml", XML),
+    "xml": ("train.xml", toy.XML),
     "list": (
         "train.json",
         json.dumps([{"abstract": f"Text {n}", "labels": ["a", "b"][: 1 + n % 2]} for n in range(4)]),
     ),
-    "pubtator": ("train.PubTator", PUBTATOR), "bioc": ("train.json", json.dumps(BIOC)),
-    "words": ("train.json", json.dumps(WORDS) + "\n"), "rct": ("train.txt", RCT),
-    "conll": ("train.tsv", CONLL), "conllu": ("train.conllu", CONLLU), "lines": ("train.jsonl", LINES),
-    "questions": ("BioASQ-training7b.json", json.dumps(QUESTIONS)),
-    "choices": ("train.jsonl", lines(asked(options=[CHOICES], answer_idx=LETTERS))),
+    "pubtator": ("train.PubTator", toy.PUBTATOR), "bioc": ("train.json", json.dumps(toy.BIOC)),
+    "words": ("train.json", json.dumps(toy.WORDS) + "\n"), "rct": ("train.txt", toy.RCT),
+    "conll": ("train.tsv", toy.CONLL), "conllu": ("train.conllu", toy.CONLLU), "lines": ("train.jsonl", toy.LINES),
+    "questions": ("BioASQ-training7b.json", json.dumps(toy.QUESTIONS)),
+    "choices": ("train.jsonl", toy.lines(toy.asked(options=[toy.CHOICES], answer_idx=toy.LETTERS))),
 }  # fmt: skip
 SHARDS = ("train-00000-of-00002", "train-00001-of-00002", "test-00000-of-00001")
-OF_ONE_FILE = {".PubTator": PUBTATOR, ".json": json.dumps(BIOC), ".txt": RCT, ".tsv": CONLL}
+OF_ONE_FILE = {".PubTator": toy.PUBTATOR, ".json": json.dumps(toy.BIOC), ".txt": toy.RCT, ".tsv": toy.CONLL}
 SPAN = {"text": "Aspirin harms mice.", "label": [[0, 7, "Drug"]]}
 MARKED = [
     {"text": f"The << drug {n} >> harms [[ mice ]] now.", "label": "FALSE", "more": []} for n in range(4)
@@ -66,7 +50,7 @@ def changed(form: str, before: str, after: str) -> Files:
 
 
 def brat(before: str, after: str) -> Files:
-    return {f"train/{name}": text.replace(before, after) for name, text in BRAT.items()}
+    return {f"train/{name}": text.replace(before, after) for name, text in toy.BRAT.items()}
 
 
 def zipped(name: str, text: str) -> Files:
@@ -76,13 +60,13 @@ def zipped(name: str, text: str) -> Files:
 
 
 def many(name: str, text: str) -> Files:
-    rows = json.dumps([{"id": str(n), **row} for n, row in enumerate(labelled(2))])
+    rows = json.dumps([{"id": str(n), **row} for n, row in enumerate(toy.labelled(2))])
     return {"train/1.json": rows, f"train/{name}": text}
 
 
 def identified(**key: Any) -> Files:
     return {
-        "train.jsonl": lines(
+        "train.jsonl": toy.lines(
             {"text": f"Mice ran {n} times.", **{name: value(n) for name, value in key.items()}}
             for n in range(70)
         )
@@ -90,7 +74,11 @@ def identified(**key: Any) -> Files:
 
 
 def without(split: str) -> Files:
-    return {"corpus.jsonl": lines({**row, "part": split.split()[n % 2]} for n, row in enumerate(labelled(8)))}
+    return {
+        "corpus.jsonl": toy.lines(
+            {**row, "part": split.split()[n % 2]} for n, row in enumerate(toy.labelled(8))
+        )
+    }
 
 
 @pytest.mark.parametrize(("files", "given", "message"), [
@@ -105,17 +93,17 @@ def without(split: str) -> Files:
      "no column or key looks like a text"),
     ({"train.tsv": "Mice\tB-X\nran\tI-Y\n\n"}, Given(), "train.tsv:2: I continues no mention"),
     ({"train.tsv": "Mice\tB-S\nran\tO\nout\tI-S\n\n"}, Given(), "train.tsv:3: I continues no mention"),
-    ({"train.tsv": CONLL.replace("B-Species", "<B-S>").replace("O", "<O>")}, Given(),
+    ({"train.tsv": toy.CONLL.replace("B-Species", "<B-S>").replace("O", "<O>")}, Given(),
      "2 columns with blank lines .* no labels of words .*'<O>'"),
-    ({"train.tsv": "word\ttag\n" + CONLL.replace("\tO", "\t0")}, Given(), r"Is line 1 a line of headings\?"),
-    ({"train.tsv": CONLL * 4 + "Mice\tNN\tO\n\n"}, Given(),
+    ({"train.tsv": "word\ttag\n" + toy.CONLL.replace("\tO", "\t0")}, Given(), r"Is line 1 a line of headings\?"),
+    ({"train.tsv": toy.CONLL * 4 + "Mice\tNN\tO\n\n"}, Given(),
      "train.tsv:33: 3 columns, where 24 lines .* have 2"),
     ({"train.txt": '{"a": 1}\n'}, Given(), "train.txt: its content is JSON; rename it"),
     ({"train.jsonl": '{"a": 1}\nb\n'}, Given(), "train.jsonl:2: not valid JSON"),
     ({"train.json": "[" * 100_000}, Given(), "train.json: nested too deeply"),
     ({"train.jsonl": '{"a": 1}\n[1]\n'}, Given(), "train.jsonl: expected a list of objects"),
     ({"train.json": '{"a":\n1}'}, Given(), "no column or key looks like a label"),
-    ({"train.jsonl": LINES, "test.jsonl": f"{LINES}b\n"}, Given(), r"test\.jsonl:7: "),
+    ({"train.jsonl": toy.LINES, "test.jsonl": f"{toy.LINES}b\n"}, Given(), r"test\.jsonl:7: "),
     (
         {
             "train.tsv": "".join(f"The text {n}.\t{n % 2}\n" for n in range(6)),
@@ -123,7 +111,7 @@ def without(split: str) -> Files:
         },
         Given(), r"test.tsv:1: expected 2 columns(?s:.)*guessed from .*train.tsv",
     ),
-    ({"train.jsonl": lines(MARKED)}, Given(), "train.jsonl: the texts mark two mentions .* lack the keys of"),
+    ({"train.jsonl": toy.lines(MARKED)}, Given(), "train.jsonl: the texts mark two mentions .* lack the keys of"),
     ({"train.xlsx": "text,label\n"}, Given(), "a spreadsheet; save it as CSV"),
     ({"train.arrow": "text,label\n"}, Given(), "a file of `save_to_disk`; write each split as Parquet"),
     ({"dataset_dict.json": "text,label\n"}, Given(), "a file of `save_to_disk`; write each split as Parquet"),
@@ -193,9 +181,9 @@ def without(split: str) -> Files:
      "passage 1: needs an `offset`"),
     (changed("bioc", "", ""), Given("pairs"), "negative: there is no label 'none'"),
     (changed("words", '[2, 2, "Sp', '[2, 9, "Sp'), Given(), "json:1: the words 2 to 9 are not among the 4"),
-    ({"train.jsonl": lines([SPAN | {"label": [[0, 70, "Drug"]]}])}, Given(),
+    ({"train.jsonl": toy.lines([SPAN | {"label": [[0, 70, "Drug"]]}])}, Given(),
      "1 of 1 mentions differ .* the first .*jsonl:1, 0 to 70 of Drug"),
-    ({"train.jsonl": lines([SPAN | {"label": [[7, 7, "Drug"]]}])}, Given(),
+    ({"train.jsonl": toy.lines([SPAN | {"label": [[7, 7, "Drug"]]}])}, Given(),
      "1 of 1 mentions differ .* 7 to 7 of Drug"),
     (changed("rct", "AIM\tWe test.", "AIM We test."), Given(), "train.txt:2: expected `###ID`, then"),
     (changed("rct", "###12", "###11"), Given(), "example 11-1: its id occurs twice; it .*train.txt"),
