@@ -234,8 +234,7 @@ def test_forms_of_exact_answers(tmp_path: Path, exact: Any, golds: list[str]) ->
 
 @pytest.mark.parametrize(("converter", "kind", "exact"), [
     *((bioasq.list_questions, "list", exact) for exact in ("first", [3], [["a"], [4]])),
-    *((bioasq.factoid, "factoid", exact)
-      for exact in (5, [5], {"a": "b"}, [["a", None]], [[["a"]]])),
+    *((bioasq.factoid, "factoid", exact) for exact in (5, [5], {"a": "b"}, [["a", None]], [[["a"]]])),
 ])  # fmt: skip
 def test_other_answers_are_refused(read: Read, converter: Any, kind: str, exact: Any) -> None:
     with pytest.raises(PubmillError, match="question f1: exact_answer is not a list of strings"):

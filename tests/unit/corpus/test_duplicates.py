@@ -62,13 +62,11 @@ def test_planted_copies_are_found_and_the_first_is_kept(tmp_path: Path) -> None:
     text, other = distinct(1, 200), distinct(2, 200)
     corpus = Corpus(
         tmp_path,
-        [
-            [document("a", text), document("b", other), document("short", "w1 w2")],
-            [document("c", text.upper().replace(" ", ",  ")), document("d", changed(other, 4))],
-            [document("e", changed(text, 40)), document("short too", "w1 w2"), document("none", "")],
-        ],
+        [[document("a", text), document("b", other), document("short", "w1 w2")],
+         [document("c", text.upper().replace(" ", ",  ")), document("d", changed(other, 4))],
+         [document("e", changed(text, 40)), document("short too", "w1 w2"), document("none", "")]],
         0.7,
-    )
+    )  # fmt: skip
     assert corpus.found() == {"c": ("same_text", "a"), "d": ("similar_text", "b")}
     statistics = totals(tmp_path, select_parts(tmp_path, corpus.shards, CORPUS, corpus.duplicates))
     assert statistics["rejected"] == {"same_text": 1, "similar_text": 1, "too_short": 2, "no_abstract": 1}

@@ -274,10 +274,9 @@ X = article("<p>x</p>")
 
 @pytest.mark.parametrize(("data", "message"), [
     *((article("<p>&e1;</p>", doctype=f"{before}<!DOCTYPE article [{declared}]>"), "declares entities")
-      for before, declared in [
-        ("", f'<!ENTITY e0 "ha">{LEVELS}'), ("", '<!ENTITY e1 SYSTEM "file:///etc/hostname">'),
-        ("<!-- <article> -->", '<!ENTITY e1 "x">'),
-    ]),
+      for before, declared in [("", f'<!ENTITY e0 "ha">{LEVELS}'),
+                               ("", '<!ENTITY e1 SYSTEM "file:///etc/hostname">'),
+                               ("<!-- <article> -->", '<!ENTITY e1 "x">')]),
     (article("<p>&alpha;</p>"), ":3: malformed XML.*'alpha'"),
     (article("<p>x</p>", root="book"), "its root is <book>"),
     (b"<article><body/></article>", "<article-meta>"),

@@ -35,13 +35,10 @@ def corpus(folder: Path) -> list[Path]:
 
 SHARDS = [
     [text(1, 5, flags=("erratum",)), text(2, 0), text(3, 1), text(4, 9), text(5, 4)],
-    [
-        text(1, 6, version=2, flags=("retracted", "erratum")),
-        Document(id="pmid:4", deleted=True),
-        *(text(n, 1) for n in range(10, 20)),
-    ],
+    [text(1, 6, version=2, flags=("retracted", "erratum")), Document(id="pmid:4", deleted=True),
+     *(text(n, 1) for n in range(10, 20))],
     [],
-]
+]  # fmt: skip
 
 
 def test_everything_is_accounted_for(tmp_path: Path) -> None:
@@ -64,9 +61,7 @@ def test_everything_is_accounted_for(tmp_path: Path) -> None:
                 "rejected": {"too_short": 10},
             },
         },
-        "years": {"1999": 2},
-        "flags": {"retracted": 1, "erratum": 1},
-        "day": "2020-01-01",
+        "years": {"1999": 2}, "flags": {"retracted": 1, "erratum": 1}, "day": "2020-01-01",
     }  # fmt: skip
     assert pq.read_table(parts[0]).to_pylist() == [
         {

@@ -244,7 +244,8 @@ ASKED = {"question": "q", "context": "abc"}
     (kinds.RelationsExample, {**RELATED, "text": ""}, "an entity lies outside"),
     (kinds.MentionsExample, {"words": ["w"], "mentions": [{"first": 0, "after": 2, "type": "T"}]}, "outside"),
     (kinds.MentionsExample, {"words": ["w"], "mentions": [{"first": 0, "after": 0, "type": "T"}]}, "outside"),
-    (kinds.MentionsExample, {"words": ["w"], "mentions": 2 * [{"first": 0, "after": 1, "type": ""}]}, "unique"),
+    (kinds.MentionsExample, {"words": ["w"], "mentions": 2 * [{"first": 0, "after": 1, "type": ""}]},
+     "unique"),
     (kinds.MentionsExample, {"words": [], "mentions": []}, "no words"),
 ])  # fmt: skip
 def test_unsound_examples(

@@ -135,8 +135,7 @@ AMONG = (
 
 
 @pytest.mark.parametrize(("change", "message"), [
-    *(({"tokenized_text": words}, FORM)
-      for words in ("One", ["One two"], [""], [1])),
+    *(({"tokenized_text": words}, FORM) for words in ("One", ["One two"], [""], [1])),
     *(({"ner": spans}, FORM)
       for spans in ("text", ["text"], [[0, 0]], [[0, 0, 5]], [[0, True, "Drug"]], [["0", 0, "Drug"]])),
     *(({"ner": [[first, last, "Drug"]]}, AMONG.format(f"{first} to {last}"))

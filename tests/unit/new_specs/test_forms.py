@@ -28,7 +28,14 @@ PAIRS = [
     for pairs in ([("n0", "a")], [("n1", "b"), ("n2", "a")], [("n3", "b")])
 ]
 OBJECT = '{{"id": "{0}", "text": "It is {0}.", "label": "{1}"}}'
-HALVES = (("It is.,a", "It was.,b"), ("It were.,a", "It has.,b"))
+OBJECTS = [OBJECT.format(n, label) for n, label in enumerate("abab")]
+HALVES = ["text,label\nIt is.,a\nIt was.,b\n", "text,label\nIt were.,a\nIt has.,b\n"]
+FOLDERS: list[tuple[str, list[str], dict[str, str]]] = [
+    (".json", [f"[{one}]" for one in OBJECTS], {"id": "id"}), (".json", OBJECTS, {"id": "id"}),
+    (".jsonl", ["\n".join(OBJECTS[:3]), OBJECTS[3]], {"id": "id"}), (".csv", HALVES, {}),
+    (".tsv", [text.replace(",", "\t") for text in HALVES], {}),
+]  # fmt: skip
+SEVERAL = [{"abstract": f"Text {n}", "labels": ["a", "b"][: 1 + n % 2]} for n in range(4)]
 SCORED = (
     "id\tfirst\tsecond\tscore\n1\tMice ran away.\tThe mice ran.\t3.5\n2\tRats sat down.\tNo rat ran.\t1.0\n"
 )
@@ -53,6 +60,7 @@ RELATED = {
     "labels": ["CID"],
 }  # fmt: skip
 PUBTATOR_WITHOUT = toy.PUBTATOR.replace("1\tCID\tD1\tD2\n", "")
+SHARDS = ("train-00000-of-00002", "train-00001-of-00002", "test-00000-of-00001")
 SPLITS = ("train", "validation", "Test")
 AB = {"examples": 4, "labels.a": 2, "labels.b": 2}
 BY_TYPE = {"label": "class", "text": "abstract", "id": "pmid", "labels": ["a", "b"]}
@@ -93,13 +101,9 @@ def many(suffix: str, texts: list[str]) -> dict[str, str]:
      {"labels": "as_written", "documents": "unnamed"}, None),
     ({"train.tsv": "-DOCSTART- 12\n\nMice\tB-S\nran\tO\n\n"}, None, "conll:read",
      {"labels": "as_written"}, None),
-    (
-        {
-            "train/1.txt": "Fever\tB-Sign\nrose\tO\n", "train/2.txt": "No\tO\npain\tB-Sign\n\n",
-            "train/3.txt": "It\tO\n\nis\tO",
-        },
-        None, "conll:read", {"labels": "as_written"}, {"sentences": 4, "tokens": 6, "mentions": 2},
-    ),
+    ({"train/1.txt": "Fever\tB-Sign\nrose\tO\n", "train/2.txt": "No\tO\npain\tB-Sign\n\n",
+      "train/3.txt": "It\tO\n\nis\tO"}, None, "conll:read", {"labels": "as_written"},
+     {"sentences": 4, "tokens": 6, "mentions": 2}),
     ({"train.conllu": toy.CONLLU}, None, "conll:read",
      {"labels": "as_written", "documents": "conllu", "columns": ["number", "word", "column3", "label"]},
      {"sentences": 2, "tokens": 5, "mentions": 1}),
@@ -124,20 +128,14 @@ def many(suffix: str, texts: list[str]) -> dict[str, str]:
     ({"train.jsonl": toy.LINES, "dev.jsonl": toy.LINES.replace('"class": "a"', '"class": "c"')}, None,
      "row_examples:sequence", BY_TYPE | {"labels": ["a", "b", "c"]},
      {"examples": 6, "labels.a": 3, "labels.b": 3}),
-    ({"given/data/train.jsonl.gz": gzip.compress(toy.lines(toy.labelled(4)).encode()), "README.md": "---\n---\n"},
-     None, "row_examples:sequence", {"text": "text", "label": "label", "labels": ["a", "b"]}, AB),
-    ({f"{name}.jsonl": toy.lines(toy.labelled(4)) for name in ("train-00000-of-00002", "train-00001-of-00002")},
-     None, "row_examples:sequence", {"text": "text", "label": "label", "labels": ["a", "b"]},
-     {"examples": 8, "labels.a": 4, "labels.b": 4}),
-    (
-        {
-            f"{name}.parquet": SHARD
-            for name in ("train-00000-of-00002", "train-00001-of-00002", "test-00000-of-00001")
-        },
-        None, "row_examples:sequence",
-        {"text": "text", "label": "kind", "labels": {"0": "no", "1": "yes"}},
-        {"examples": 8, "labels.no": 4, "labels.yes": 4},
-    ),
+    ({"given/data/train.jsonl.gz": gzip.compress(toy.lines(toy.labelled(4)).encode()),
+      "README.md": "---\n---\n"}, None, "row_examples:sequence",
+     {"text": "text", "label": "label", "labels": ["a", "b"]}, AB),
+    ({f"{name}.jsonl": toy.lines(toy.labelled(4)) for name in SHARDS[:2]}, None, "row_examples:sequence",
+     {"text": "text", "label": "label", "labels": ["a", "b"]}, {"examples": 8, "labels.a": 4, "labels.b": 4}),
+    ({f"{name}.parquet": SHARD for name in SHARDS}, None, "row_examples:sequence",
+     {"text": "text", "label": "kind", "labels": {"0": "no", "1": "yes"}},
+     {"examples": 8, "labels.no": 4, "labels.yes": 4}),
     ({"train.parquet": parquet(TAGS, tokens=[["Mice", "ran"]], ner_tags=[[1, 0]])}, None,
      "row_examples:tokens", {"words": "tokens", "label": "ner_tags", "labels": ["O", "B-S"]},
      {"sentences": 1, "tokens": 2, "mentions": 1}),
@@ -147,27 +145,17 @@ def many(suffix: str, texts: list[str]) -> dict[str, str]:
     ({"train.jsonl": toy.lines(toy.MARKED)}, None, "scibert:read", {"labels": ["FALSE", "HARMS"]}, None),
     ({"train.jsonl": toy.lines(TWO_TEXTS)}, None, "row_examples:sequence",
      {"text": "first", "text_pair": "second", "label": "gold", "labels": ["a", "b"]}, AB),
-    ({"train.jsonl": toy.lines([*toy.labelled(3), toy.labelled(4, more="x")[3]])}, None, "row_examples:sequence",
-     {"text": "text", "label": "label", "labels": ["a", "b"]}, AB),
+    ({"train.jsonl": toy.lines([*toy.labelled(3), toy.labelled(4, more="x")[3]])}, None,
+     "row_examples:sequence", {"text": "text", "label": "label", "labels": ["a", "b"]}, AB),
     ({"train.csv": 'note,kind\n"One, two",x\nThree,y\n"Fo""ur five six",x\nFive,y\n'}, None,
      "row_examples:sequence", {"label": "kind", "text": "note", "labels": ["x", "y"]},
      {"examples": 4, "labels.x": 2, "labels.y": 2}),
-    (
-        {"train.xml": toy.XML}, None, "row_examples:sequence",
-        {
-            "label": "Question/@qtype", "text": "Question", "text_pair": "Answer", "id": "@n",
-            "labels": ["a", "b"], "record": "Pair",
-        },
-        AB,
-    ),
-    (
-        many(".xml", PAIRS), None, "row_examples:sequence",
-        {
-            "record": "QAPair", "label": "Question/@qtype", "text": "Question", "text_pair": "Answer",
-            "id": "@pid", "labels": ["a", "b"],
-        },
-        AB,
-    ),
+    ({"train.xml": toy.XML}, None, "row_examples:sequence",
+     {"label": "Question/@qtype", "text": "Question", "text_pair": "Answer", "id": "@n", "labels": ["a", "b"],
+      "record": "Pair"}, AB),
+    (many(".xml", PAIRS), None, "row_examples:sequence",
+     {"record": "QAPair", "label": "Question/@qtype", "text": "Question", "text_pair": "Answer", "id": "@pid",
+      "labels": ["a", "b"]}, AB),
     (
         many(
             ".xml",
@@ -176,35 +164,11 @@ def many(suffix: str, texts: list[str]) -> dict[str, str]:
         None, "row_examples:sequence",
         {"record": ".", "label": "@label", "text": "text", "labels": ["a", "b"]}, AB,
     ),
-    *(
-        (
-            many(suffix, texts), None, "row_examples:sequence",
-            {"label": "label", "text": "text", "labels": ["a", "b"], **more}, AB,
-        )
-        for suffix, texts, more in (
-            (".json", [f"[{OBJECT.format(n, label)}]" for n, label in enumerate("abab")], {"id": "id"}),
-            (".json", [OBJECT.format(n, label) for n, label in enumerate("abab")], {"id": "id"}),
-            (
-                ".jsonl",
-                ["\n".join(OBJECT.format(n, "ab"[n % 2]) for n in range(3)), OBJECT.format(3, "b")],
-                {"id": "id"},
-            ),
-            (".csv", [f"text,label\n{first}\n{second}\n" for first, second in HALVES], {}),
-            (
-                ".tsv",
-                [f"text,label\n{first}\n{second}\n".replace(",", "\t") for first, second in HALVES], {},
-            ),
-        )
-    ),
-    (
-        {
-            "train.json": json.dumps(
-                [{"abstract": f"Text {n}", "labels": ["a", "b"][: 1 + n % 2]} for n in range(4)],
-            ),
-        },
-        None, "row_examples:multilabel", {"text": "abstract", "label": "labels", "labels": ["a", "b"]},
-        {"examples": 4},
-    ),
+    *((many(suffix, texts), None, "row_examples:sequence",
+       {"label": "label", "text": "text", "labels": ["a", "b"], **more}, AB)
+      for suffix, texts, more in FOLDERS),
+    ({"train.json": json.dumps(SEVERAL)}, None, "row_examples:multilabel",
+     {"text": "abstract", "label": "labels", "labels": ["a", "b"]}, {"examples": 4}),
     ({"train.tsv": SCORED}, None, "row_examples:regression",
      {"text": "first", "text_pair": "second", "score": "score", "id": "id"}, {"examples": 2}),
     ({"train.tsv": JOINED}, None, "row_examples:multilabel",
@@ -212,17 +176,11 @@ def many(suffix: str, texts: list[str]) -> dict[str, str]:
      {"examples": 5}),
     ({"train.tsv": QUOTED}, None, "row_examples:sequence",
      {"text": "text", "label": "kind", "labels": ["x", "y"]}, {"examples": 4, "labels.x": 2, "labels.y": 2}),
-    *(
-        (
-            {"train.json": json.dumps([row, row])}, None, "row_examples:tokens",
-            {"words": words, "label": label, "labels": "as_written"}, None,
-        )
-        for row, words, label in (
-            ({"tokens": ["a", "b"], "labels": ["B", "O"]}, "tokens", "labels"),
-            ({"words": ["a"], "tags": ["B"], "more": ["x"]}, "words", "tags"),
-            ({"gold": ["B", "O"], "sentence": ["a", "b"]}, "sentence", "gold"),
-        )
-    ),
+    *(({"train.json": json.dumps([row, row])}, None, "row_examples:tokens",
+       {"words": words, "label": label, "labels": "as_written"}, None)
+      for row, words, label in (({"tokens": ["a", "b"], "labels": ["B", "O"]}, "tokens", "labels"),
+                                ({"words": ["a"], "tags": ["B"], "more": ["x"]}, "words", "tags"),
+                                ({"gold": ["B", "O"], "sentence": ["a", "b"]}, "sentence", "gold"))),
     ({"train.json": json.dumps(WORD_LISTS)}, None, "row_examples:tokens",
      {"words": "sentence", "label": "gold", "labels": "as_written", "id": "index"},
      {"sentences": 2, "tokens": 3, "mentions": 1}),
@@ -276,11 +234,12 @@ def many(suffix: str, texts: list[str]) -> dict[str, str]:
             ),
         )
     ),
-    ({"train.jsonl": toy.lines(toy.asked(answer=toy.TEXTS, options=[toy.CHOICES], answer_idx=toy.LETTERS))}, None,
-     "row_examples:sequence",
+    ({"train.jsonl": toy.lines(toy.asked(answer=toy.TEXTS, options=[toy.CHOICES], answer_idx=toy.LETTERS))},
+     None, "row_examples:sequence",
      {"text": "question", "choices": "options", "label": "answer_idx", "labels": [*toy.LETTERS]},
      {"examples": 8, **{f"labels.{letter}": 2 for letter in toy.LETTERS}}),
-    ({"train.jsonl": toy.lines(toy.asked(options=[toy.TEXTS], answer=toy.TEXTS))}, None, "row_examples:sequence",
+    ({"train.jsonl": toy.lines(toy.asked(options=[toy.TEXTS], answer=toy.TEXTS))}, None,
+     "row_examples:sequence",
      {"text": "question", "choices": "options", "label": "answer", "labels": [*toy.LETTERS]},
      {"examples": 8, **{f"labels.{letter}": 2 for letter in toy.LETTERS}}),
     *(
@@ -306,30 +265,22 @@ def many(suffix: str, texts: list[str]) -> dict[str, str]:
      "row_examples:multilabel",
      {"text": "question", "choices": "options", "label": "correct_answers", "labels": [*toy.LETTERS]},
      {"examples": 8}),
-    *(
-        (
-            {"train.jsonl": toy.lines([row, {"text": "None here.", "label": [], "entities": []}])}, None,
-            "annotated_texts:mentions", {"form": "spans", "sentences": "stops"},
-            {"sentences": 2, "tokens": 7, "mentions": 2},
-        )
-        for row in (SPANS, NAMED)
-    ),
+    *(({"train.jsonl": toy.lines([row, {"text": "None here.", "label": [], "entities": []}])}, None,
+       "annotated_texts:mentions", {"form": "spans", "sentences": "stops"},
+       {"sentences": 2, "tokens": 7, "mentions": 2})
+      for row in (SPANS, NAMED)),
     ({"train.json": json.dumps(toy.WORDS) + "\n"}, None, "annotated_texts:mentions", {"form": "word-spans"},
      {"sentences": 1, "tokens": 4, "mentions": 2}),
-    ({"train.json": json.dumps([toy.WORDS, toy.WORDS])}, None, "annotated_texts:mentions", {"form": "word-spans"},
-     {"sentences": 2, "tokens": 8, "mentions": 4}),
+    ({"train.json": json.dumps([toy.WORDS, toy.WORDS])}, None, "annotated_texts:mentions",
+     {"form": "word-spans"}, {"sentences": 2, "tokens": 8, "mentions": 4}),
     ({"train.json": json.dumps(toy.BIOC)}, None, "annotated_texts:mentions",
      {"form": "bioc-json", "sentences": "stops"}, {"sentences": 1, "tokens": 4, "mentions": 2}),
     ({f"train/{name}": text for name, text in toy.BRAT.items()}, None, "annotated_texts:nested_mentions",
      {"form": "brat", "sentences": "stops", "discontinuous": "covers"},
      {"sentences": 2, "tokens": 8, "mentions": 3, "nested": 2, "left_out.events.Onset": 1}),
-    (
-        {"train.PubTator": toy.PUBTATOR}, None, "document_relations:read", RELATED,
-        {
-            "documents": 1, "mentions": 3, "pairs": 2, "relations": 1, "novel": 0, "without_pair": 0,
-            "labels.CID": 1,
-        },
-    ),
+    ({"train.PubTator": toy.PUBTATOR}, None, "document_relations:read", RELATED,
+     {"documents": 1, "mentions": 3, "pairs": 2, "relations": 1, "novel": 0, "without_pair": 0,
+      "labels.CID": 1}),
     (
         {
             "train.PubTator": toy.PUBTATOR.replace(
@@ -343,21 +294,17 @@ def many(suffix: str, texts: list[str]) -> dict[str, str]:
             "left_out.repeated_relations": 1,
         },
     ),
-    (
-        {"train.PubTator": toy.PUBTATOR.replace("D2|D3", "p|SUB|Y").replace("\tD2\n", "\tp|SUB|Y\tNovel\n")},
-        None, "document_relations:read", {**RELATED, "separators": ",;", "novelty": True},
-        {
-            "documents": 1, "mentions": 3, "pairs": 2, "relations": 1, "novel": 1, "without_pair": 0,
-            "labels.CID": 1,
-        },
-    ),
+    ({"train.PubTator": toy.PUBTATOR.replace("D2|D3", "p|SUB|Y").replace("\tD2\n", "\tp|SUB|Y\tNovel\n")},
+     None, "document_relations:read", {**RELATED, "separators": ",;", "novelty": True},
+     {"documents": 1, "mentions": 3, "pairs": 2, "relations": 1, "novel": 1, "without_pair": 0,
+      "labels.CID": 1}),
     ({"train.PubTator": toy.PUBTATOR}, "mentions", "annotated_texts:mentions",
      {"form": "pubtator", "sentences": "stops", "overlaps": "longest"},
      {"sentences": 3, "tokens": 13, "mentions": 2, "left_out.overlapping_mentions": 1}),
     ({"train.PubTator": PUBTATOR_WITHOUT}, None, "annotated_texts:nested_mentions",
      {"form": "pubtator", "sentences": "stops"}, {"sentences": 3, "tokens": 13, "mentions": 3, "nested": 1}),
-    ({"BioASQ-training7b.json": json.dumps(toy.QUESTIONS), "7B1_golden.json": json.dumps(toy.QUESTIONS)}, "list",
-     "bioasq:list_questions", {}, {"examples": 2, "questions": 1, "left_out.factoid_questions": 1}),
+    ({"BioASQ-training7b.json": json.dumps(toy.QUESTIONS), "7B1_golden.json": json.dumps(toy.QUESTIONS)},
+     "list", "bioasq:list_questions", {}, {"examples": 2, "questions": 1, "left_out.factoid_questions": 1}),
     ({"BioASQ-training7b.json": json.dumps(toy.QUESTIONS).replace('"factoid"', '"summary"')}, None,
      "bioasq:list_questions", {}, None),
     ({"BioASQ-training7b.json": json.dumps(toy.QUESTIONS)}, "factoid", "bioasq:factoid", {},

@@ -24,7 +24,8 @@ FORMS = {
     ),
     "pubtator": ("train.PubTator", toy.PUBTATOR), "bioc": ("train.json", json.dumps(toy.BIOC)),
     "words": ("train.json", json.dumps(toy.WORDS) + "\n"), "rct": ("train.txt", toy.RCT),
-    "conll": ("train.tsv", toy.CONLL), "conllu": ("train.conllu", toy.CONLLU), "lines": ("train.jsonl", toy.LINES),
+    "conll": ("train.tsv", toy.CONLL), "conllu": ("train.conllu", toy.CONLLU),
+    "lines": ("train.jsonl", toy.LINES),
     "questions": ("BioASQ-training7b.json", json.dumps(toy.QUESTIONS)),
     "choices": ("train.jsonl", toy.lines(toy.asked(options=[toy.CHOICES], answer_idx=toy.LETTERS))),
 }  # fmt: skip
@@ -95,7 +96,8 @@ def without(split: str) -> Files:
     ({"train.tsv": "Mice\tB-S\nran\tO\nout\tI-S\n\n"}, Given(), "train.tsv:3: I continues no mention"),
     ({"train.tsv": toy.CONLL.replace("B-Species", "<B-S>").replace("O", "<O>")}, Given(),
      "2 columns with blank lines .* no labels of words .*'<O>'"),
-    ({"train.tsv": "word\ttag\n" + toy.CONLL.replace("\tO", "\t0")}, Given(), r"Is line 1 a line of headings\?"),
+    ({"train.tsv": "word\ttag\n" + toy.CONLL.replace("\tO", "\t0")}, Given(),
+     r"Is line 1 a line of headings\?"),
     ({"train.tsv": toy.CONLL * 4 + "Mice\tNN\tO\n\n"}, Given(),
      "train.tsv:33: 3 columns, where 24 lines .* have 2"),
     ({"train.txt": '{"a": 1}\n'}, Given(), "train.txt: its content is JSON; rename it"),
@@ -104,14 +106,11 @@ def without(split: str) -> Files:
     ({"train.jsonl": '{"a": 1}\n[1]\n'}, Given(), "train.jsonl: expected a list of objects"),
     ({"train.json": '{"a":\n1}'}, Given(), "no column or key looks like a label"),
     ({"train.jsonl": toy.LINES, "test.jsonl": f"{toy.LINES}b\n"}, Given(), r"test\.jsonl:7: "),
-    (
-        {
-            "train.tsv": "".join(f"The text {n}.\t{n % 2}\n" for n in range(6)),
-            "test.tsv": "index\ttext\tlabel\n0\tThe text.\t1\n",
-        },
-        Given(), r"test.tsv:1: expected 2 columns(?s:.)*guessed from .*train.tsv",
-    ),
-    ({"train.jsonl": toy.lines(MARKED)}, Given(), "train.jsonl: the texts mark two mentions .* lack the keys of"),
+    ({"train.tsv": "".join(f"The text {n}.\t{n % 2}\n" for n in range(6)),
+      "test.tsv": "index\ttext\tlabel\n0\tThe text.\t1\n"}, Given(),
+     r"test.tsv:1: expected 2 columns(?s:.)*guessed from .*train.tsv"),
+    ({"train.jsonl": toy.lines(MARKED)}, Given(),
+     "train.jsonl: the texts mark two mentions .* lack the keys of"),
     ({"train.xlsx": "text,label\n"}, Given(), "a spreadsheet; save it as CSV"),
     ({"train.arrow": "text,label\n"}, Given(), "a file of `save_to_disk`; write each split as Parquet"),
     ({"dataset_dict.json": "text,label\n"}, Given(), "a file of `save_to_disk`; write each split as Parquet"),
@@ -136,24 +135,15 @@ def without(split: str) -> Files:
      "no column or key looks like a label"),
     (identified(named=lambda n: [{"name": "Mice", "kind": "Species"}]), Given(),
      r"the key 'named' has annotations \(70 objects with the keys kind, name\)"),
-    *(
-        (
-            identified(**{name: value}), Given(),
-            f"no column or key looks like a label .*{name} would identify",
-        )
-        for name, value in IDENTIFIERS.items()
-    ),
+    *((identified(**{name: value}), Given(), f"no column or key looks like a label .*{name} would identify")
+      for name, value in IDENTIFIERS.items()),
     (many("2.json", "[{]"), Given(), r"train\.zip:2\.json: not valid JSON"),
     (many("2.json", '{"a": [], "b": []}'), Given(), r"train\.zip:2\.json: expected a list of objects"),
     (many("2.md5", "0123"), Given(),
      "its files are neither PubTator, BioC, brat, rows nor BioASQ's questions"),
-    *(
-        (
-            {f"{shard}{ending}": text for shard in SHARDS}, Given(),
-            f"/{SHARDS[1]}{ending}: its split has two files, but of this form one is read",
-        )
-        for ending, text in OF_ONE_FILE.items()
-    ),
+    *(({f"{shard}{ending}": text for shard in SHARDS}, Given(),
+       f"/{SHARDS[1]}{ending}: its split has two files, but of this form one is read")
+      for ending, text in OF_ONE_FILE.items()),
     (changed("csv", "Three,y", "Three,y,z"), Given(), "train.csv:3: expected 2 columns, found 3"),
     (changed("csv", "note,kind", "note,note"), Given(),
      "train.csv:1: expected at least two headings, all different"),
