@@ -20,91 +20,55 @@ SOME = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20
 DOCUMENT = st.none() | SOME
 NUMBER = st.floats(allow_nan=False, allow_infinity=False)
 LABELS = st.lists(SOME, unique=True, max_size=3).map(sorted)
-
-
-def span(draw: st.DrawFn, text: str, shortest: int) -> tuple[int, int]:
-    start = draw(st.integers(0, len(text) - shortest))
-    return start, draw(st.integers(start + shortest, len(text)))
+NOVELTY = st.sampled_from([[], ["Novel"], ["No"]])
 
 
 @st.composite
-def tokens(draw: st.DrawFn, name: str) -> kinds.TokensExample:
-    rows = draw(st.lists(st.tuples(SOME, st.sampled_from("O B I B-x I-x-y".split())), min_size=1, max_size=4))
-    words, labels = map(list, zip(*rows, strict=True))
-    row = st.lists(st.integers(-(2**70), 2**70), min_size=len(words), max_size=len(words))
-    layers = draw(st.dictionaries(SOME, row, max_size=2))
-    return kinds.TokensExample(id=name, document=draw(DOCUMENT), words=words, labels=labels, layers=layers)
+def examples_of(draw: st.DrawFn, kind: str, name: str) -> kinds.Example:
+    """A sound example of a kind."""
+    of: dict[str, Any] = {"id": name, "document": draw(DOCUMENT)}
+    text, words = draw(SOME), draw(st.lists(SOME, min_size=1, max_size=4))
 
+    def places(within: str, shortest: int, most: int = 3) -> list[tuple[int, int]]:
+        starts = draw(st.lists(st.integers(0, len(within) - shortest), max_size=most))
+        return [(start, draw(st.integers(start + shortest, len(within)))) for start in starts]
 
-@st.composite
-def sequence(draw: st.DrawFn, name: str) -> kinds.SequenceExample:
-    text = draw(SOME)
-    spans = [span(draw, text, 1) for _ in range(draw(st.integers(0, 3)))]
-    entities = [kinds.Entity(start=s, end=e, type=draw(TEXT), id=draw(DOCUMENT)) for s, e in spans]
-    pair, label = draw(DOCUMENT), draw(TEXT)
-    return kinds.SequenceExample(
-        id=name, document=draw(DOCUMENT), text=text, text_pair=pair, label=label, entities=entities
-    )
-
-
-@st.composite
-def multilabel(draw: st.DrawFn, name: str) -> kinds.MultilabelExample:
-    text = draw(TEXT)
-    spans = [span(draw, text, 0) for _ in range(draw(st.integers(0, 3)))]
-    sentences = [kinds.LabelledSentence(start=s, end=e, labels=draw(LABELS)) for s, e in spans]
-    return kinds.MultilabelExample(
-        id=name, document=draw(DOCUMENT), text=text, labels=draw(LABELS), sentences=sentences
-    )
-
-
-@st.composite
-def regression(draw: st.DrawFn, name: str) -> kinds.RegressionExample:
-    ratings = draw(st.lists(NUMBER, max_size=3))
-    text, pair, score = draw(TEXT), draw(TEXT), draw(NUMBER)
-    return kinds.RegressionExample(
-        id=name, document=draw(DOCUMENT), text=text, text_pair=pair, score=score, ratings=ratings
-    )
-
-
-@st.composite
-def spans(draw: st.DrawFn, name: str) -> kinds.SpanExample:
-    context = draw(SOME)
-    places = [span(draw, context, 1) for _ in range(draw(st.integers(0, 3)))]
-    answers = [kinds.Answer(text=context[start:end], start=start) for start, end in places]
-    document, question, group = draw(DOCUMENT), draw(TEXT), draw(st.none() | SOME)
-    return kinds.SpanExample(
-        id=name, document=document, question=question, context=context, answers=answers, group=group
-    )
-
-
-@st.composite
-def relations(draw: st.DrawFn, name: str) -> kinds.RelationsExample:
-    text = draw(SOME)
-    concepts = draw(st.lists(SOME, unique=True, max_size=3))
-    places = [span(draw, text, 1) for _ in concepts]
-    entities = [
-        kinds.Entity(start=s, end=e, type="x", id=one) for (s, e), one in zip(places, concepts, strict=True)
-    ]
-    pairs = [[one, other] for one, other in combinations(concepts, 2)]
-    novelty = st.sampled_from([[], ["Novel"], ["No"]])
-    stated = [[*pair, draw(SOME), *draw(novelty)] for pair in pairs]
-    return kinds.RelationsExample(
-        id=name, document=draw(DOCUMENT), text=text, entities=entities, pairs=pairs, relations=sorted(stated)
-    )
-
-
-@st.composite
-def mentions(draw: st.DrawFn, name: str) -> kinds.MentionsExample:
-    words = draw(st.lists(SOME, min_size=1, max_size=4))
-    places = [(*span(draw, "w" * len(words), 1), draw(TEXT)) for _ in range(draw(st.integers(0, 4)))]
-    found = [kinds.WordSpan(*one) for one in sorted(set(places))]
-    return kinds.MentionsExample(id=name, document=draw(DOCUMENT), words=words, mentions=found)
-
-
-MAKERS: dict[str, Any] = {
-    "tokens": tokens, "sequence": sequence, "multilabel": multilabel, "regression": regression, "span": spans,
-    "relations": relations, "mentions": mentions,
-}  # fmt: skip
+    if kind == "tokens":
+        labels = [draw(st.sampled_from("O B I B-x I-x-y".split())) for _ in words]
+        row = st.lists(st.integers(-(2**70), 2**70), min_size=len(words), max_size=len(words))
+        layers = draw(st.dictionaries(SOME, row, max_size=2))
+        return kinds.TokensExample(**of, words=words, labels=labels, layers=layers)
+    if kind == "sequence":
+        entities = [
+            kinds.Entity(start=s, end=e, type=draw(TEXT), id=draw(DOCUMENT)) for s, e in places(text, 1)
+        ]
+        pair, label = draw(DOCUMENT), draw(TEXT)
+        return kinds.SequenceExample(**of, text=text, text_pair=pair, label=label, entities=entities)
+    if kind == "multilabel":
+        text = draw(TEXT)
+        found = places(text, 0)
+        sentences = [kinds.LabelledSentence(start=s, end=e, labels=draw(LABELS)) for s, e in found]
+        return kinds.MultilabelExample(**of, text=text, labels=draw(LABELS), sentences=sentences)
+    if kind == "regression":
+        ratings, score = draw(st.lists(NUMBER, max_size=3)), draw(NUMBER)
+        pair = draw(TEXT)
+        return kinds.RegressionExample(**of, text=draw(TEXT), text_pair=pair, score=score, ratings=ratings)
+    if kind == "span":
+        answers = [kinds.Answer(text=text[start:end], start=start) for start, end in places(text, 1)]
+        question, group = draw(TEXT), draw(DOCUMENT)
+        return kinds.SpanExample(**of, question=question, context=text, answers=answers, group=group)
+    if kind == "relations":
+        spans = places(text, 1)
+        concepts = draw(st.lists(SOME, unique=True, min_size=len(spans), max_size=len(spans)))
+        placed = zip(spans, concepts, strict=True)
+        entities = [kinds.Entity(start=s, end=e, type="x", id=one) for (s, e), one in placed]
+        pairs = [[one, other] for one, other in combinations(concepts, 2)]
+        stated = [[*pair, draw(SOME), *draw(NOVELTY)] for pair in pairs]
+        return kinds.RelationsExample(
+            **of, text=text, entities=entities, pairs=pairs, relations=sorted(stated)
+        )
+    spans = {(*place, draw(TEXT)) for place in places("w" * len(words), 1, 4)}
+    return kinds.MentionsExample(**of, words=words, mentions=[kinds.WordSpan(*one) for one in sorted(spans)])
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +81,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @given(data=st.data())
 def test_what_is_written_is_read_back(kind: str, data: st.DataObject, folder: Path) -> None:
     names = data.draw(st.lists(SOME, unique=True, max_size=3))
-    examples = [data.draw(MAKERS[kind](name)) for name in names]
+    examples = [data.draw(examples_of(kind, name)) for name in names]
     assert [example.fault() for example in examples] == [None] * len(examples)
     kinds.write_examples(folder / "once.jsonl.gz", examples)
     again = list(kinds.read_examples(folder / "once.jsonl.gz", kinds.KINDS[kind]))

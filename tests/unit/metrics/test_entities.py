@@ -240,10 +240,6 @@ def test_without_overlap_layers_score_as_labels_do(pairs: list[list[tuple[str, s
     assert found.get("layers_macro_f1") == found.get("word_macro_f1")
 
 
-def test_examples_without_layers_have_no_score_by_layers() -> None:
-    assert "layers_macro_f1" not in score([["B-PAR"]], [["B-PAR"]]).metrics
-
-
 LABELS = st.sampled_from(["O", "B", "I", "B-x", "I-x", "B-y-z", "I-y-z"])
 SENTENCE = st.lists(st.tuples(LABELS, LABELS), max_size=9)
 
