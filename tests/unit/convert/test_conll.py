@@ -73,14 +73,6 @@ def test_columns_and_the_label_for_outside_may_be_others(tmp_path: Path) -> None
         labels_of(tmp_path / "a.tsv", "N O", {**TYPED, "outside": "N"})
 
 
-@pytest.mark.parametrize(
-    "word", ["a b", "a\u00a0b", "a\u2028", "a\x0bb", "a\0", "\x01", "a\x7f", "a\x85b", "\x1c"]
-)
-def test_a_word_is_one_word(tmp_path: Path, word: str) -> None:
-    with pytest.raises(PubmillError, match=r"a\.tsv:2: expected "):
-        convert(tmp_path / "a.tsv", f"a\tO\n{word}\tO\n")
-
-
 def test_a_byte_order_mark_is_no_part_of_a_word(tmp_path: Path) -> None:
     assert [one.words for one in convert(tmp_path / "a.tsv", "\ufeffa\tO\n")] == [["a"]]
     (tmp_path / "a.tar").write_bytes(tarball({"x/a.iob2": "\ufeffa\tO\n".encode()}))
@@ -140,6 +132,9 @@ def test_files_that_are_not_there(genia: dict[str, Path], file: Any, message: st
     ("-DOCSTART-\tO\n", 1, "-DOCSTART- ID"), ("-DOCSTART- 1 2\n", 1, "-DOCSTART- ID"),
     ("-DOCSTART- 1\n\n-DOCSTART- 2\nA\tO\n", 1, "no sentence follows the mark of document 1"),
     ("A\tO\n-DOCSTART- 1\n\n", 2, "no sentence follows the mark of document 1"),
+    # a word is one word
+    *((f"A\tO\n{word}\tO\n", 2, "expected ")
+      for word in ("a b", "a\u00a0b", "a\u2028", "a\x0bb", "a\0", "\x01", "a\x7f", "a\x85b", "\x1c")),
 ])  # fmt: skip
 def test_malformed_lines_are_reported(tmp_path: Path, text: str, line: int, message: str) -> None:
     with pytest.raises(PubmillError, match=rf"a\.tsv:{line}: .*{message}"):

@@ -200,27 +200,20 @@ def test_labels_of_words_are_numbers_or_as_written(tmp_path: Path) -> None:
     assert one.labels == ["B"]
 
 
-@pytest.mark.parametrize("number", [2, -1, True, "1", None])
-def test_other_numbers_of_labels_are_refused(tmp_path: Path, number: Any) -> None:
-    with pytest.raises(PubmillError, match="the key 'tags' with numbers of the 2 labels, from 0"):
-        sentences(tmp_path, ["O", "B-X"], {"words": ["a", "b"], "tags": [0, number]})
-
-
-@pytest.mark.parametrize(
-    ("words", "tags"), [([], []), (["a"], ["O", "O"]), (["a", 1], ["O", "O"]), (["a"], [1])]
-)
-def test_words_have_a_label_each(tmp_path: Path, words: list[Any], tags: list[Any]) -> None:
-    with pytest.raises(PubmillError) as caught:
-        sentences(tmp_path, "as_written", {"words": words, "tags": tags})
-    assert str(caught.value).endswith(
-        f": expected the key 'words' with as many words as labels; found {len(words)} and {len(tags)}"
-    )
-
-
-@pytest.mark.parametrize("labels", [None, "O", {"0": "O"}, ["O", 1]])
-def test_labels_of_words_are_named(tmp_path: Path, labels: Any) -> None:
-    with pytest.raises(SpecError, match="must be `as_written`, or the BIO label of each number, as a list"):
-        sentences(tmp_path, labels)
+@pytest.mark.parametrize(("labels", "words", "tags", "message"), [
+    *((["O", "B-X"], ["a", "b"], [0, number], "the key 'tags' with numbers of the 2 labels, from 0")
+      for number in (2, -1, True, "1", None)),
+    *(("as_written", words, tags,
+       f": expected the key 'words' with as many words as labels; found {len(words)} and {len(tags)}$")
+      for words, tags in (([], []), (["a"], ["O", "O"]), (["a", 1], ["O", "O"]), (["a"], [1]))),
+    *((labels, [], [], "must be `as_written`, or the BIO label of each number, as a list")
+      for labels in (None, "O", {"0": "O"}, ["O", 1])),
+])  # fmt: skip
+def test_words_have_a_known_label_each(
+    tmp_path: Path, labels: Any, words: list[Any], tags: list[Any], message: str
+) -> None:
+    with pytest.raises(PubmillError, match=message):
+        sentences(tmp_path, labels, {"words": words, "tags": tags})
 
 
 @pytest.mark.parametrize("score", ["2.5", 2.5])

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from pubmill.convert.sentence_documents import documents_of, read_documents
-from pubmill.errors import PubmillError
 from pubmill.examples.kinds import TokensExample
 
 COPY = """\
@@ -55,15 +54,3 @@ def test_documents_are_known_by_the_sentences_around(tmp_path: Path) -> None:
     names = ("Tumours of the Wilms kind .", "Ataxia ® again .", "Last words .", "Results .", "Unknown .")
     assert found(path, *names) == ["11", "11", "11", "12", None]
     assert found(copy(tmp_path, COPY + COPY), "Tumours vanish .") == ["12"]
-
-
-@pytest.mark.parametrize(("text", "message"), [
-    ("11\t9\t16\tTumours\n", r"copy.txt:1: a document must begin with `PMID\|t\|TITLE`"),
-    ("11|a|Abstract first\n", r"copy.txt:1: a document must begin"),
-    ("11|t|T\n11|a|A\n11 0 1 T\n", "copy.txt:3: expected tab-separated columns that begin with 11's id"),
-    ("11|t|\udcff\n", "copy.txt:1: not UTF-8"),
-    ("11|t|T\n12|a|A\n", "copy.txt:2: expected tab-separated columns that begin with 11's id"),
-])  # fmt: skip
-def test_files_of_another_form(tmp_path: Path, text: str, message: str) -> None:
-    with pytest.raises(PubmillError, match=message):
-        list(read_documents(copy(tmp_path, text)))

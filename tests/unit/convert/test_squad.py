@@ -113,6 +113,9 @@ def test_what_is_no_json_is_reported(tmp_path: Path, content: bytes, message: st
 
 
 def test_options_are_unknown_and_licensed_text_is_not_shown(tmp_path: Path) -> None:
+    for options in ({}, {"version": "3"}, {"version": "1.1", "indent": 2}):
+        with pytest.raises(PubmillError, match=r"published\.options"):
+            list(squad.write([], WriterOptions(options, None)))
     with pytest.raises(PubmillError, match="no options"):
         list(squad.read(ConverterInput("dev", {"dev": tmp_path}, {"version": "1.1"}, Counter())))
     content = document()
@@ -135,12 +138,6 @@ def test_what_is_written_is_what_was_read_but_for_plausible_answers(tmp_path: Pa
     assert written(examples, "1.1")["data"][0]["paragraphs"][0]["qas"][1] == {
         "answers": [], "question": " Who? ", "id": "q2",
     }  # fmt: skip
-
-
-@pytest.mark.parametrize("options", [{}, {"version": "3"}, {"version": "1.1", "indent": 2}])
-def test_unknown_versions_and_options_are_reported(options: dict[str, Any]) -> None:
-    with pytest.raises(PubmillError, match=r"published\.options"):
-        list(squad.write([], WriterOptions(options, None)))
 
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)

@@ -79,21 +79,16 @@ def test_a_split_is_cut_out_and_the_rest_counted(tmp_path: Path) -> None:
     ("0\ta\t1\n2\tb\t1\n", {"columns": ["number", "text", "label"]}, r"a\.tsv:2: .*number 1, found '2'"),
     ("no gene\t1\n", {"entities": {"@GENE$": "GENE"}}, r"a\.tsv:1: expected @GENE\$ once .* 0 times"),
     ("@X$ @X$\t1\n", {"entities": {"@X$": "X"}}, r"a\.tsv:1: expected @X\$ once .* 2 times"),
+    ("a\t1\n", {"columns": ["text"]}, "`text` and `label` among them"),
+    ("a\t1\n", {"columns": ["text", "label", "text"]}, "only `skip` more than once"),
+    ("a\t1\n", {"columns": ["text", "label", "colour"]}, "one of id, document, text"),
+    ("a\t1\n", {"dev": "all"}, "option `dev` is 'all'"),
 ])  # fmt: skip
-def test_another_form_is_reported(tmp_path: Path, text: str, options: dict[str, Any], message: str) -> None:
+def test_other_forms_and_options_are_reported(
+    tmp_path: Path, text: str, options: dict[str, Any], message: str
+) -> None:
     with pytest.raises(PubmillError, match=message):
         convert(tmp_path, text, **options)
-
-
-@pytest.mark.parametrize(("options", "message"), [
-    ({"columns": ["text"]}, "`text` and `label` among them"),
-    ({"columns": ["text", "label", "text"]}, "only `skip` more than once"),
-    ({"columns": ["text", "label", "colour"]}, "one of id, document, text"),
-    ({"dev": "all"}, "option `dev` is 'all'"),
-])  # fmt: skip
-def test_what_options_cannot_say(tmp_path: Path, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(PubmillError, match=message):
-        convert(tmp_path, "a\t1\n", **options)
 
 
 CELL = st.text(st.characters(exclude_characters="\t\n\r", exclude_categories=["Cs"]), min_size=1).filter(

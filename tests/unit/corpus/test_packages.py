@@ -163,30 +163,27 @@ def fetched(number: int, version: object = 1, **changes: object) -> bytes:
 DIGITS = "9" * 5_000
 
 
-@pytest.mark.parametrize(("content", "words"), [
-    (b"{", "not valid JSON"), (b'{"pmcid": %s}' % DIGITS.encode(), "not valid JSON"),
-    (b'{"pmcid": "PMC7", "pmcid": "PMC8", "version": 1}', "the key 'pmcid' occurs twice"),
-    (fetched(7, pmcid=f"PMC{DIGITS}"), "expected an object with a `pmcid`"),
-    (fetched(7, DIGITS), "expected a whole number as `version`, found '9{58}"),
-    (fetched(7, is_manuscript=0), "`is_manuscript` must be true or false"),
-    (fetched(7, is_retracted="a" * 10_000), "`is_retracted` must be true or false, found 'a{59}$"),
+@pytest.mark.parametrize(("members", "words"), [
+    *(([member("PMC7.1.json", content)], rf"PMC7\.1\.json: .*{words}") for content, words in (
+        (b"{", "not valid JSON"), (b'{"pmcid": %s}' % DIGITS.encode(), "not valid JSON"),
+        (b'{"pmcid": "PMC7", "pmcid": "PMC8", "version": 1}', "the key 'pmcid' occurs twice"),
+        (fetched(7, pmcid=f"PMC{DIGITS}"), "expected an object with a `pmcid`"),
+        (fetched(7, DIGITS), "expected a whole number as `version`, found '9{58}"),
+        (fetched(7, is_manuscript=0), "`is_manuscript` must be true or false"),
+        (fetched(7, is_retracted="a" * 10_000), "`is_retracted` must be true or false, found 'a{59}$"),
+    )),
+    *(([member("PMC7.1.json", fetched(7)), further], words) for further, words in (
+        (member("PMC7.2.xml", xml(7)), "'PMC7.2.xml' comes without its JSON before it"),
+        (member("PMC8.1.xml", xml(7)), "'PMC8.1.xml' comes without its JSON before it"),
+        (member("other", b"x"), "expected PMC1234.1.json"),
+        (member("PMC8.1.json", b"{}", mtime=10**15), "its time 1000000000000000.0 is no date"),
+    )),
 ])  # fmt: skip
-def test_the_json_of_an_article_is_checked(tmp_path: Path, content: bytes, words: str) -> None:
-    path = pack(tmp_path / "a.tar.gz", member("PMC7.1.json", content))
-    with pytest.raises(PubmillError, match=rf"PMC7\.1\.json: .*{words}"):
-        list(read_fetched(path))
-
-
-@pytest.mark.parametrize(("further", "words"), [
-    (member("PMC7.2.xml", xml(7)), "'PMC7.2.xml' comes without its JSON before it"),
-    (member("PMC8.1.xml", xml(7)), "'PMC8.1.xml' comes without its JSON before it"),
-    (member("other", b"x"), "expected PMC1234.1.json"),
-    (member("PMC8.1.json", b"{}", mtime=10**15), "its time 1000000000000000.0 is no date"),
-])  # fmt: skip
-def test_fetched_archives_pair(tmp_path: Path, further: tuple[tarfile.TarInfo, bytes], words: str) -> None:
-    path = pack(tmp_path / "a.tar.gz", member("PMC7.1.json", fetched(7)), further)
+def test_fetched_archives_are_checked(
+    tmp_path: Path, members: list[tuple[tarfile.TarInfo, bytes]], words: str
+) -> None:
     with pytest.raises(PubmillError, match=words):
-        list(read_fetched(path))
+        list(read_fetched(pack(tmp_path / "a.tar.gz", *members)))
 
 
 def test_fetched_articles_without_xml_are_yielded_without_text_in_their_order(tmp_path: Path) -> None:

@@ -73,18 +73,6 @@ def test_misplaced_mentions_are_refused(tmp_path: Path, annotation: dict[str, An
         mentions(tmp_path, annotation | {"id": ["no name"]})
 
 
-@pytest.mark.parametrize(("changes", "message"), [
-    ({"offset": None}, "needs an `offset`"), ({"offset": True}, "needs an `offset`"),
-    ({"offset": "10"}, "needs an `offset`"), ({"text": 5}, "needs an `offset`"),
-    ({"annotations": {}}, "a list of objects `annotations`"),
-    ({"annotations": [1]}, "`annotations`"), ({"relations": [1]}, "`relations`"),
-    ({"sentences": 1}, "`sentences`"), ({"relations": [{"nodes": 1}]}, "`nodes`"),
-])  # fmt: skip
-def test_passages_of_another_form_are_refused(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(PubmillError, match=message):
-        read(tmp_path, collection(**changes))
-
-
 def test_passages_may_lack_text_and_annotations(tmp_path: Path) -> None:
     [document] = read(tmp_path, {"documents": [{"id": "a", "passages": [{"offset": 3}]}]})
     [passage] = document.passages
@@ -120,14 +108,16 @@ def test_a_file_may_hold_several_collections_and_is_written_as_it_was(tmp_path: 
 
 @pytest.mark.parametrize(("content", "message"), [
     ('{"documents":\n [}', r"in\.json: not valid JSON: .* at line 2"),
-    ('{"documents": [], "documents": []}', r"in\.json: the key documents occurs twice"),
-    ("[" * 100_000, "nested too deeply"),
-    ('{"documents": ' + "9" * 5000 + "}", "a number too long"),
     ("{}", "a list of objects `documents`"), ("[[]]", "`documents`"), ("5", "`documents`"),
     ('{"documents": [{"passages": []}]}', "document 1: a document needs an `id`"),
     ('{"documents": [{"id": "a"}]}', "document 1: BioC needs a list of objects `passages`"),
+    *((collection(offset=wrong), "needs an `offset`") for wrong in (None, True, "10")),
+    (collection(text=5), "needs an `offset`"),
+    (collection(annotations={}), "a list of objects `annotations`"),
+    (collection(annotations=[1]), "`annotations`"), (collection(relations=[1]), "`relations`"),
+    (collection(sentences=1), "`sentences`"), (collection(relations=[{"nodes": 1}]), "`nodes`"),
 ])  # fmt: skip
-def test_other_files_are_refused(tmp_path: Path, content: str, message: str) -> None:
+def test_files_of_another_form_are_refused(tmp_path: Path, content: Any, message: str) -> None:
     with pytest.raises(PubmillError, match=message):
         read(tmp_path, content)
 

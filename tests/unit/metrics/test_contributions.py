@@ -163,25 +163,18 @@ def test_documents_questions_and_examples() -> None:
     grouped, _ = made_up("span, grouped", 1, 4)
     moved = [replace(one, document="d0") for one in grouped]
     assert units_of(moved) == ("question", [0, 0, 1, 1])
-
-
-def test_a_document_is_not_taken_for_an_example_of_its_name() -> None:
-    gold, _ = made_up("sequence", 1, 2)
+    # a document is not taken for an example of its name
     named = [replace(gold[0], document=None, id="7"), replace(gold[1], document="7")]
     assert units_of(named).numbers == [0, 1]
 
 
-def test_a_failed_run_has_a_file_without_contributions(tmp_path: Path) -> None:
-    path = tmp_path / "seed-1.items.npz"
-    write_items(path, Items("tokens", "example", "ab", None))
-    assert read_items(path) == ("tokens", "example", "ab", None)
-
-
-def test_equal_contributions_give_equal_files(tmp_path: Path) -> None:
+def test_equal_contributions_give_equal_files_and_a_failed_run_has_none(tmp_path: Path) -> None:
     items = Items("tokens", "example", "ab", Contributions(("gold",), np.ones((3, 1))))
     for name in ("a", "b"):
         write_items(tmp_path / name, items)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    write_items(tmp_path / "a", items._replace(contributions=None))
+    assert read_items(tmp_path / "a") == ("tokens", "example", "ab", None)
 
 
 @pytest.mark.parametrize("kind", SCORERS)
