@@ -233,7 +233,7 @@ PAIR = {"pairID": "a-1", "one": f"{CANARY} A\tb", "two": "B", "gold": "neutral",
 
 @pytest.mark.parametrize(("line", "message"), [
     (f'{{"pairID": "{CANARY}', "not valid JSON: .* at character"),
-    ("[" * 100_000, "nested too deeply"), (f'["{CANARY}"]', "expected a list of objects"),
+    (f'["{CANARY}"]', "expected a list of objects"),
     ('{"pairID": ' + "9" * 5000 + "}", "a number too long"),
     (f'{{"{CANARY}": 1, "{CANARY}": 2}}', "the key <8 characters, not shown.* occurs twice"),
     (json.dumps({**PAIR, "pairID": ""}), "'pairID'"),

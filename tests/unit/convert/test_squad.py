@@ -80,14 +80,10 @@ def with_answer(**changes: Any) -> Callable[[Any], None]:
 
 
 @pytest.mark.parametrize(("damage", "message"), [
-    (with_answer(answer_start=-4), r"data.0.paragraphs.0.qas.0.answers.0.answer_start: .*greater"),
-    (with_answer(answer_start=19.0), r"answers.0.answer_start: .*valid integer"),
-    (with_answer(text=""), r"answers.0.text: .*at least 1 character"),
-    (lambda found: first(found).update(id=""), r"qas.0.id: .*at least 1 character"),
+    (with_answer(text=""), r"data.0.paragraphs.0.qas.0.answers.0.text: .*at least 1 character"),
     (lambda found: first(found).update(is_impossible=True), r"q1 has 2 answers but is marked as imp"),
     (lambda found: first(found).update(answers=[]), r"q1 has 0 answers but is marked as possible"),
     (lambda found: first(found).pop("answers"), r"q1 has 0 answers but is marked as possible"),
-    (lambda found: found["data"][1].update(title=None), r"data.1.title: .*valid string"),
 ])  # fmt: skip
 def test_faults_have_their_place(tmp_path: Path, damage: Callable[[Any], Any], message: str) -> None:
     content = document()
@@ -101,11 +97,9 @@ def test_faults_have_their_place(tmp_path: Path, damage: Callable[[Any], Any], m
     (b"", "Invalid JSON: EOF while parsing a value at line 1"),
     (json.dumps(document(), indent=1).encode()[:-30], r"Invalid JSON: EOF .* at line \d\d"),
     (json.dumps(document(), ensure_ascii=False).encode("latin-1"), "not UTF-8"),
-    (b'{"data": [{"title": "\\ud800"}]}', "Invalid JSON"), (b"[" * 100_000, "Invalid JSON: recursion limit"),
+    (b'{"data": [{"title": "\\ud800"}]}', "Invalid JSON"),
     (b'{"data": [], "more": [{"a": 1, "b": 2, "a": 1}]}', "the key a occurs twice in one object"),
-    (b'{"data": [], "more": ' + b"9" * 5000 + b"}", "number out of range"),
     (gzip.compress(b"{}", mtime=0)[:-6], "not a whole gzip file"),
-    (gzip.compress(b"{}", mtime=0)[:-8] + bytes(8), "not a whole gzip file"),
 ])  # fmt: skip
 def test_what_is_no_json_is_reported(tmp_path: Path, content: bytes, message: str) -> None:
     with pytest.raises(PubmillError, match=message):

@@ -61,8 +61,6 @@ def test_annotations_elsewhere_are_refused(tmp_path: Path, annotation: Any) -> N
 
 @pytest.mark.parametrize(("line", "message"), [
     ("{", "in:1: not valid JSON"), ("", "in:1: not valid JSON"), ("[1]", "in:1: expected an object"),
-    ("[" * 100_000, "in:1: nested too deeply"),
-    ('{"a": ' + "9" * 5000 + "}", "in:1: nested too deeply"),
     ({"id": 1, "text": ""}, "in:1: a document needs the keys"),
     ({"id": "1"}, "in:1: a document needs"),
     ({"id": "1", "text": "a\ud800"}, "in:1: character 1 of a text is half of a surrogate pair"),
