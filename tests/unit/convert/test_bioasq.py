@@ -295,7 +295,7 @@ def in_squad_form(path: Path, answered: bool, *asked: tuple[str, str]) -> Path:
 GOLDEN = [question("f1", "factoid", [["IL-2"]]), question("f2", "factoid", ["x"]), ASKED[0]]
 
 
-def test_training_questions_are_grouped(read: Read, tmp_path: Path) -> None:
+def test_squads_questions_are_grouped_and_get_their_golds_from_bioasq(read: Read, tmp_path: Path) -> None:
     path = in_squad_form(tmp_path / "train.json", True, ("f1_000", "IL2 is it."), ("f1_001", "TNF too."))
     train, _ = read(bioasq.factoid_squad, "train", train=path)
     assert [(example.id, example.group, example.document, example.golds) for example in train] == [
@@ -303,9 +303,6 @@ def test_training_questions_are_grouped(read: Read, tmp_path: Path) -> None:
         ("f1_001", "f1", None, []),
     ]
     assert train[1].answers == [Answer(text="TNF", start=0)]
-
-
-def test_test_questions_get_their_golds_from_bioasqs_own_archive(read: Read, tmp_path: Path) -> None:
     path = in_squad_form(tmp_path / "test.json", False, ("f1_000", "It is il-2."), ("f1_001", "None."))
     test, left_out = read(bioasq.factoid_squad, "test", test=path, golden=GOLDEN)
     assert [(example.id, example.group, example.golds, example.answers) for example in test] == [

@@ -62,10 +62,15 @@ def test_illegal_starts_are_counted(labels: str, illegal: int) -> None:
     assert count([tokens("a", labels)])["illegal_starts"] == illegal
 
 
-def test_documents_are_counted_at_their_marks() -> None:
+def test_documents_are_counted_at_their_marks_if_there_are_any() -> None:
     examples = [tokens(str(number), "O", document=name) for number, name in enumerate("1121")]
     assert part_of(count(examples), "documents", "repeated_documents", "repeated_texts") == (3, 1, 3)
     assert part_of(count([tokens("a", "O")]), "documents", "repeated_documents") == (None, 0)
+    assert count([]) == {"examples": 0, "documents": None, "repeated_documents": 0, "repeated_texts": 0}
+    assert lengths([]) == {}
+    assert overlaps({"train": [tokens("a", "O")], "test": []}) == [
+        {"split": "test", "with": "train", "texts": 0, "documents": None}
+    ]
 
 
 def test_labels_scores_and_contradictions_are_counted() -> None:
@@ -117,14 +122,6 @@ def test_questions_their_contexts_and_answers_are_counted() -> None:
     counts = count(examples)
     assert part_of(counts, "fewest_repeats", "most_repeats") == (1, 3)
     assert part_of(counts, "fewest_repeats_of_pair", "most_repeats_of_pair") == (1, 2)
-
-
-def test_a_split_without_examples() -> None:
-    assert count([]) == {"examples": 0, "documents": None, "repeated_documents": 0, "repeated_texts": 0}
-    assert lengths([]) == {}
-    assert overlaps({"train": [tokens("a", "O")], "test": []}) == [
-        {"split": "test", "with": "train", "texts": 0, "documents": None}
-    ]
 
 
 @pytest.mark.parametrize(("example", "words"), [

@@ -36,7 +36,7 @@ def convert(folder: Path, listed: str = "22.txt,11.txt", **changed: str) -> list
     return list(read(ConverterInput("dev", inputs, {}, Counter())))
 
 
-def test_an_abstract_has_its_sentences_and_the_labels_of_any(tmp_path: Path) -> None:
+def test_an_abstract_has_labelled_sentences_and_is_published_a_row_each(tmp_path: Path) -> None:
     none, example = convert(tmp_path)
     assert (none.id, none.text, none.labels) == ("22", "No label .", [])
     assert example.document == "11"
@@ -50,9 +50,6 @@ def test_an_abstract_has_its_sentences_and_the_labels_of_any(tmp_path: Path) -> 
     ]
     assert example.fault() is None
     assert [example.id for example in convert(tmp_path, "11\n22\n")] == ["11", "22"]
-
-
-def test_the_published_form_has_a_row_a_sentence(tmp_path: Path) -> None:
     text = "".join(write(convert(tmp_path), WriterOptions({}, None)))
     silent = ",".join(f"{i}_0" for i in range(10))
     assert text.split("\n") == [

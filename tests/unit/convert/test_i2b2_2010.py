@@ -138,7 +138,7 @@ def test_wrong_concepts_and_relations_are_reported(
         list((i2b2_2010.concepts if kind == "con" else i2b2_2010.relations)(source))
 
 
-def test_files_that_are_missing_are_reported(tmp_path: Path) -> None:
+def test_missing_files_and_other_archives_notes_and_encodings_are_reported(tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match=r"0017\.rel has no 0017\.con.*tar czf"):
         list(i2b2_2010.concepts(archives(tmp_path, con=None)))
     with pytest.raises(PubmillError, match=r"has no 0017\.rel"):
@@ -148,9 +148,6 @@ def test_files_that_are_missing_are_reported(tmp_path: Path) -> None:
     pack(source.inputs["test_texts"], {"test_data/0018.txt": "x\n", "test_data/0017.txt": TEXT})
     with pytest.raises(PubmillError, match=r"0018\.txt has no 0018\.con"):
         list(i2b2_2010.concepts(source))
-
-
-def test_other_archives_notes_and_encodings_are_reported(tmp_path: Path) -> None:
     source = archives(tmp_path)
     pack(source.inputs["train"], {"unpacked/txt/a.txt": "x\n"})
     with pytest.raises(PubmillError, match=r"no \.txt or .* files below a folder beth.*tar czf"):

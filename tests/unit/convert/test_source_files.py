@@ -40,15 +40,12 @@ def test_sources_are_found_by_their_role(tmp_path: Path) -> None:
         given.input("gone")
 
 
-def test_options_are_checked_with_the_known_names(tmp_path: Path) -> None:
+def test_options_have_known_names_and_those_of_a_split_override_the_others(tmp_path: Path) -> None:
     given = source(tmp_path, b=1, a=2, known=3)
     given.check_options("a", "b", "known", "more")
     with pytest.raises(SpecError) as caught:
         given.check_options("known", "also")
     assert str(caught.value) == ("the converter has no options ['a', 'b']; its options are ['also', 'known']")
-
-
-def test_options_of_a_split_override_the_others() -> None:
     options = {"a": 1, "b": 2, "train": {"b": 3, "c": 4}, "dev": None, "test": {"a": 5}}
     assert for_split(options, "train") == {"a": 1, "b": 3, "c": 4}
     assert for_split(options, "dev") == {"a": 1, "b": 2}

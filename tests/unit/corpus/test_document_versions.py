@@ -118,7 +118,7 @@ def test_what_a_killed_process_spilled_is_cleared(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["0.parquet", "latest.parquet"]
 
 
-def test_errors(tmp_path: Path) -> None:
+def test_what_is_missing_damaged_or_given_twice_is_reported(tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match="does not exist"):
         write_latest(tmp_path / "l.parquet", [tmp_path / "none.parquet"], [0])
     (tmp_path / "bad.parquet").write_bytes(b"PAR1 this is not parquet PAR1")
@@ -127,6 +127,8 @@ def test_errors(tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match="more than once"):
         write_latest(tmp_path / "l.parquet", [tmp_path / "bad.parquet"] * 2, [0, 0])
     assert [path.name for path in tmp_path.iterdir()] == ["bad.parquet"]
+    with pytest.raises(PubmillError, match="none does not exist; find the latest versions and"):
+        read_reasons(tmp_path / "none", 0)
 
 
 @pytest.mark.parametrize("rows_per_group", [1, 2, 3, 100])
@@ -139,8 +141,3 @@ def test_parts_are_found_in_row_groups_of_any_size(rows_per_group: int, tmp_path
     pq.write_table(pa.table(rows), table, row_group_size=rows_per_group)
     for shard in range(6):
         assert read_reasons(table, shard) == {n: f"r{n}" for n in range(9) if shards[n] == shard}
-
-
-def test_a_table_that_is_not_there_says_what_makes_it(tmp_path: Path) -> None:
-    with pytest.raises(PubmillError, match="none does not exist; find the latest versions and"):
-        read_reasons(tmp_path / "none", 0)

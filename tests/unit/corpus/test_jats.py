@@ -42,7 +42,7 @@ def body(content: str, leave_out: tuple[str, ...] = USUAL) -> tuple[tuple[str, s
     return read(article(content), leave_out).body
 
 
-def test_every_field() -> None:
+def test_every_field_and_the_source_says_licence_flags_and_pmid_first() -> None:
     meta = (
         "<title-group><article-title>A <italic>title</italic><xref ref-type='fn'>*</xref></article-title>"
         "<subtitle>Its rest</subtitle></title-group>"
@@ -58,9 +58,6 @@ def test_every_field() -> None:
         types=("research-article",), licence="CC BY-NC", title="A title Its rest",
         sections=(("Aim", "One.\nTwo."),), body=(("Results", "Three."),),
     )  # fmt: skip
-
-
-def test_the_source_says_licence_flags_and_pmid_first() -> None:
     meta = "<permissions><license xlink:href='https://creativecommons.org/licenses/by/4.0/'/></permissions>"
     facts = Document("pmc:7", licence="TDM", flags=("retracted",))
     found = JatsReader(USUAL)(article("<p>x</p>", meta), facts, "x")
@@ -87,7 +84,7 @@ def test_licence_of_the_xml(permissions: str, code: str) -> None:
     assert read(article("<p>x</p>", f"<permissions>{permissions}</permissions>")).licence == code
 
 
-def test_lists_and_inline_text_are_whole() -> None:
+def test_lists_inline_text_and_formulas_are_whole() -> None:
     content = (
         "<p>The <italic>TP<sub>53</sub></italic> of <bold>TNF-<italic>α</italic></bold>\n  at 10<sup>−<bold>3"
         "</bold></sup>&#160;M<break/>as shown <xref ref-type='bibr' rid='r1'>[12]</xref>.</p>"
@@ -100,9 +97,6 @@ def test_lists_and_inline_text_are_whole() -> None:
         "<def-list><def-item><term>T</term><def><p>its meaning</p></def></def-item></def-list>"
     )
     assert body(content) == (("", "Both:\none\ntwo\ndeep\nand so on\nsaid\nT\nits meaning"),)
-
-
-def test_formulas() -> None:
     inline = (
         "<p>Where <inline-formula><alternatives><tex-math>\\documentclass{x}$y$</tex-math>"
         "<mml:math><mml:semantics><mml:mrow><mml:mi>y</mml:mi><mml:mo>=</mml:mo><mml:mn>2</mml:mn></mml:mrow>"
@@ -182,7 +176,7 @@ def test_words_are_parted_by_blocks_and_by_nothing_else(content: str, kept: str,
         assert words(found) == body_words(root, leave_out)
 
 
-def test_floats_follow_the_paragraphs_of_their_section() -> None:
+def test_floats_follow_the_paragraphs_of_their_section_and_sub_articles_come_last() -> None:
     content = (
         "<sec><title>R</title><p>As <fig><label>Figure 1</label><caption><title>Cap</title>"
         "<p>tion.</p></caption></fig>seen.</p>"
@@ -196,9 +190,6 @@ def test_floats_follow_the_paragraphs_of_their_section() -> None:
     everything = dict(body(content, ()))
     assert everything["R"] == "As seen.\nAfter.\nCap\ntion.\nTable of x.\n1\na note\nLoose."
     assert dict(body(content, ("captions", "tables")))["R"] == "As seen.\nAfter.\na note\nLoose."
-
-
-def test_floats_group_and_sub_articles_come_last() -> None:
     floats = (
         "<back><ref-list><ref>gone</ref></ref-list></back>"
         "<floats-group><fig><caption><p>C.</p></caption></fig></floats-group>"

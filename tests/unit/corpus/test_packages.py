@@ -124,7 +124,9 @@ def test_harmful_members_are_refused(tmp_path: Path, bad: tuple[tarfile.TarInfo,
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_huge_members_and_endless_archives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_huge_endless_truncated_and_damaged_archives_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(packages, "ARTICLE_LIMIT", 1 << 16)
     monkeypatch.setattr(archives, "MOST_PADDING", 1 << 16)
     path = pack(tmp_path / "a.tar.gz", member("PMC0.xml", bytes(1 << 17)))
@@ -137,9 +139,6 @@ def test_huge_members_and_endless_archives(tmp_path: Path, monkeypatch: pytest.M
     path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes()) + bytes(1 << 20)))
     with pytest.raises(PubmillError, match="more than 65,536 bytes follow its end"):
         list(read_members(path))
-
-
-def test_truncated_and_damaged(tmp_path: Path) -> None:
     noise = b"".join(hashlib.sha256(bytes([n])).digest() for n in range(200))
     path = pack(tmp_path / "a.tar.gz", *(member(f"PMC{n}.xml", noise) for n in range(5)))
     whole = path.read_bytes()

@@ -36,7 +36,7 @@ def test_prompts_have_the_input_and_braces_in_it_stay() -> None:
     assert prompt_of(pair, Wording("{text} & {text_pair}", {})) == "a {labels} {x} & Two 1."
 
 
-def test_prompts_say_what_is_annotated_and_what_labels_mean(full_specs: Specs) -> None:
+def test_prompts_say_what_is_annotated_by_glosses_or_by_types(full_specs: Specs) -> None:
     specs = full_specs.datasets
     relation = wording_of(specs["chemprot@blurb"], ["CPR:3", "CPR:9", "false"], toy.TEMPLATES["relation"])
     [example, *_] = toy.examples("rel")
@@ -51,9 +51,6 @@ def test_prompts_say_what_is_annotated_and_what_labels_mean(full_specs: Specs) -
     assert "the types are INT (interventions and what they are compared with); OUT" in several
     assert "List every mention of diseases: specific ones" in one and "type" not in one
     assert not any(mark in prompt + several + one for mark in "{}")
-
-
-def test_a_dataset_without_glosses_is_asked_for_by_its_types(full_specs: Specs) -> None:
     specs = full_specs.datasets
 
     def asked(name: str, labels: list[str]) -> str:

@@ -73,13 +73,7 @@ def test_misplaced_mentions_are_refused(tmp_path: Path, annotation: dict[str, An
         mentions(tmp_path, annotation | {"id": ["no name"]})
 
 
-def test_passages_may_lack_text_and_annotations(tmp_path: Path) -> None:
-    [document] = read(tmp_path, {"documents": [{"id": "a", "passages": [{"offset": 3}]}]})
-    [passage] = document.passages
-    assert (passage.text, passage.offset, passage.mentions, document.id) == ("", 3, [], "a")
-
-
-def test_relations_of_documents_passages_and_sentences_are_read(tmp_path: Path) -> None:
+def test_relations_are_read_at_every_level_and_passages_may_lack_text(tmp_path: Path) -> None:
     def relation(name: Any, *nodes: Any, **more: Any) -> dict[str, Any]:
         return {"id": name, "nodes": [{"refid": node} for node in nodes]} | more
 
@@ -93,6 +87,9 @@ def test_relations_of_documents_passages_and_sentences_are_read(tmp_path: Path) 
         ("d", "9", ("p",)), ("p", "binds", ("1", "2")), ("5", "", ()), (None, "", ()),
     ]  # fmt: skip
     assert [passage.text for passage in document.passages] == ["Title", "a"]
+    [document] = read(tmp_path, {"documents": [{"id": "a", "passages": [{"offset": 3}]}]})
+    [passage] = document.passages
+    assert (passage.text, passage.offset, passage.mentions, document.id) == ("", 3, [], "a")
 
 
 def test_a_file_may_hold_several_collections_and_is_written_as_it_was(tmp_path: Path) -> None:

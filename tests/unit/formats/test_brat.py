@@ -39,7 +39,7 @@ def test_annotations_of_all_files_of_a_text_are_read() -> None:
     assert (found.events, found.misplaced) == (("Onset", "End"), ())
 
 
-def test_a_mention_may_have_several_pieces_and_end_with_the_text() -> None:
+def test_mentions_of_several_pieces_events_and_concepts_are_read() -> None:
     [one] = read("T1\tSign 16 20;0 5\tpain Fever\n").passages[0].mentions
     assert (one.start, one.end, one.text) == (0, 20, "Fever and chest pain")
     assert one.spans == ((0, 5), (16, 20))
@@ -47,9 +47,6 @@ def test_a_mention_may_have_several_pieces_and_end_with_the_text() -> None:
     assert one.spans == ((0, 5), (16, 20))
     [one] = read("T1\tSign 16 22\tpain.\n").passages[0].mentions
     assert one.text == "pain.\n"
-
-
-def test_events_take_any_arguments_and_concepts_are_kept() -> None:
     found = read(
         "T1\tSign 0 5\tFever\nE1\tOnset:T1 Cause:E2 Site2:R1\nE2\tEnd:T1  At:T1\nR1\tAfter Arg1:E1 Arg2:T1\n"
     )

@@ -17,7 +17,7 @@ def read(folder: Path, *lines: str) -> list[InputDocument]:
     return list(PubTator(path).documents())
 
 
-def test_documents_have_titles_relations_and_blank_lines_between(tmp_path: Path) -> None:
+def test_documents_have_titles_relations_and_the_mentions_that_begin_in_each_part(tmp_path: Path) -> None:
     [document] = read(tmp_path, TITLE, "7\t2\t6\tdrug\tChemical", "7\tCID\tD1\tD2")
     [passage] = document.passages
     assert (passage.text, passage.offset, len(passage.mentions)) == ("A drug", 0, 1)
@@ -34,9 +34,6 @@ def test_documents_have_titles_relations_and_blank_lines_between(tmp_path: Path)
         ("7", ["A drug", "binds it"]), ("8", ["B"]), ("9", ["C|t|D"]),
     ]  # fmt: skip
     assert read(tmp_path) == []
-
-
-def test_mentions_belong_to_the_part_in_which_they_begin(tmp_path: Path) -> None:
     rows = [(0, 1, "A"), (2, 6, "drug"), (5, 9, "g bi"), (7, 12, "binds"), (13, 15, "it")]
     lines = [f"7\t{start}\t{end}\t{text}\tT" for start, end, text in rows]
     [document] = read(tmp_path, TITLE, ABSTRACT, *lines)

@@ -85,7 +85,7 @@ def parquet(path: Path, metadata: Any = None) -> Path:
     return path
 
 
-def test_parquet_has_rows_with_nested_values_and_no_text(tmp_path: Path) -> None:
+def test_parquet_has_nested_rows_no_text_and_the_names_of_labels(tmp_path: Path) -> None:
     path = parquet(tmp_path / "in.parquet")
     assert list(rows(path)) == [
         (f"{path}: row 1", {"a": 1, "b": {"c": "x"}}), (f"{path}: row 2", {"a": 2, "b": {"c": "y"}}),
@@ -95,9 +95,6 @@ def test_parquet_has_rows_with_nested_values_and_no_text(tmp_path: Path) -> None
     with pytest.raises(PubmillError, match=r"in\.parquet: not a whole Parquet file \(ArrowInvalid\); fetch"):
         list(rows(path))
     assert label_names(path) == {}
-
-
-def test_names_of_labels_are_those_that_the_datasets_library_stores(tmp_path: Path) -> None:
     features = {
         "label": {"names": ["no", "yes"], "_type": "ClassLabel"},
         "tags": {"feature": {"names": ["O", "B"]}, "_type": "Sequence"},
@@ -112,7 +109,7 @@ def test_names_of_labels_are_those_that_the_datasets_library_stores(tmp_path: Pa
         assert label_names(parquet(path, other)) == {}
 
 
-def test_an_archive_has_the_rows_of_all_its_files_by_name(tmp_path: Path) -> None:
+def test_an_archive_has_the_rows_of_all_its_files_and_others_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "in.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("b.csv", "a,b\n1,2\n")
@@ -130,9 +127,6 @@ def test_an_archive_has_the_rows_of_all_its_files_by_name(tmp_path: Path) -> Non
     assert str(caught.value) == (
         f"{path}:c.txt: expected a file that ends with .jsonl, .json, .csv, .tsv, .parquet, .xml"
     )
-
-
-def test_other_archives_and_suffixes_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "in.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("README.md", "no rows")

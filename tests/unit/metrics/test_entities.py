@@ -173,13 +173,7 @@ def test_the_gold_entities_of_subwords_are_those_of_words(
     assert subwords["correct"] <= subwords["gold"] == words["gold"]
 
 
-def test_a_later_subword_may_separate_two_words() -> None:
-    case = [["O", "B"]], [predicted([["I", "O"], ["I"]])]
-    assert shared(score(*case), "subtoken")["correct"] == 1
-    assert shared(score(*case), "entity")["correct"] == 0
-
-
-def test_the_figure_of_the_paper() -> None:
+def test_the_figure_of_the_paper_and_a_subword_that_separates_two_words() -> None:
     """shin2020 Figure 1: `undifferentiated Fibrillation` in BERT's pieces."""
     gold = ["B", "I"]
     right = [gold_subwords("B", 5), gold_subwords("I", 4)]
@@ -191,6 +185,9 @@ def test_the_figure_of_the_paper() -> None:
         "f1": 0.0, "precision": 0.0, "recall": 0.0, "gold": 1, "predicted": 2, "correct": 0,
     }  # fmt: skip
     assert score_entities(*case).metrics["entity_f1"] == 1.0
+    case = [["O", "B"]], [predicted([["I", "O"], ["I"]])]
+    assert shared(score(*case), "subtoken")["correct"] == 1
+    assert shared(score(*case), "entity")["correct"] == 0
 
 
 def test_labels_of_words_alone_define_no_score() -> None:
@@ -263,16 +260,13 @@ def test_no_score_differs_from_the_contributions(sentences: list[list[tuple[str,
     scores(gold, predicted)
 
 
-def test_each_type_has_its_scores() -> None:
+def test_each_type_has_its_scores_and_mentions_without_a_place_are_false() -> None:
     metrics, by_type = scores([["B-x", "I-x", "B-y", "O"]], [["I-x", "I-x", "B-y", "B-y"]])
     assert metrics["entity_f1"] == pytest.approx(0.8)
     assert by_type == {
         "x": {"precision": 1, "recall": 1, "f1-score": 1, "support": 1},
         "y": {"precision": 0.5, "recall": 1, "f1-score": pytest.approx(2 / 3), "support": 1},
     }
-
-
-def test_mentions_without_a_place_are_false_positives() -> None:
     _, by_type = scores([["B", "O"]], [ExtendedLabels(["B", "O"], [("", 2)])])
     assert by_type["_"]["precision"] == 0.5
 

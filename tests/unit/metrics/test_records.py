@@ -210,12 +210,21 @@ def test_a_split_without_examples_is_not_scored(run: Run) -> None:
         run.score()
 
 
-def test_predictions_come_in_the_order_of_the_examples(tmp_path: Path) -> None:
+def test_predictions_come_in_the_order_of_the_examples_and_missing_ones_are_named(tmp_path: Path) -> None:
     for kind, (examples, predicted, _) in KINDS.items():
         write_jsonl_gz(tmp_path / "p.jsonl.gz", rows_of(kind)[::-1])
         if kind == "span":
             predicted = [[("pain", 0.5), ("", 0.5)]]
         assert read_predictions(tmp_path / "p.jsonl.gz", examples) == predicted
+    # in single precision, a sum of probabilities may be slightly above 1
+    for probability in (0, 1, 1.00001):
+        lines = [{"id": "q1", "answers": [{"text": "pain", "probability": probability}]}]
+        write_jsonl_gz(tmp_path / "p.jsonl.gz", lines)
+        assert read_predictions(tmp_path / "p.jsonl.gz", SPAN) == [[("pain", probability)]]
+    examples = [replace(EXAMPLES[0], id=str(number)) for number in range(7)]
+    write_jsonl_gz(tmp_path / "p.jsonl.gz", [{"id": "6", "labels": ["O", "O"]}])
+    with pytest.raises(PubmillError, match="6 of 7 examples have no prediction, .* 0, 1, 2, 3, 4; run the"):
+        read_predictions(tmp_path / "p.jsonl.gz", examples)
 
 
 LABELS, SUBWORDS = "a list of BIO labels", "subword_labels, a list of BIO labels or X for each word"
@@ -282,18 +291,3 @@ def test_other_ids_are_refused_and_texts_not_quoted(tmp_path: Path, name: Any, f
     with pytest.raises(PubmillError, match=f":2: {fault}") as caught:
         read_predictions(tmp_path / "p.jsonl.gz", REGRESSION)
     assert QUOTED not in str(caught.value)
-
-
-def test_probabilities_may_be_above_1_by_the_rounding_of_sums(tmp_path: Path) -> None:
-    """In single precision, a sum of probabilities may be slightly above 1."""
-    for probability in (0, 1, 1.00001):
-        lines = [{"id": "q1", "answers": [{"text": "pain", "probability": probability}]}]
-        write_jsonl_gz(tmp_path / "p.jsonl.gz", lines)
-        assert read_predictions(tmp_path / "p.jsonl.gz", SPAN) == [[("pain", probability)]]
-
-
-def test_the_first_five_missing_predictions_are_named(tmp_path: Path) -> None:
-    examples = [replace(EXAMPLES[0], id=str(number)) for number in range(7)]
-    write_jsonl_gz(tmp_path / "p.jsonl.gz", [{"id": "6", "labels": ["O", "O"]}])
-    with pytest.raises(PubmillError, match="6 of 7 examples have no prediction, .* 0, 1, 2, 3, 4; run the"):
-        read_predictions(tmp_path / "p.jsonl.gz", examples)

@@ -70,14 +70,11 @@ def scores(
     return {one.scorer.name: one.score for one in score_by_all(kind, task, gold, predicted, negative)}
 
 
-def test_scorers_are_restricted_to_their_tasks() -> None:
+def test_scorers_are_of_their_tasks_and_count_mentions_with_and_without_types() -> None:
     ner, pico = (scores("tokens", task, tokens("B O"), [["B", "O"]]) for task in ("ner", "pico"))
     assert pico.keys() - ner.keys() == {"word_macro_f1", "layers_macro_f1"}
     assert "subtoken_f1" in ner.keys() - pico.keys() and pico["layers_macro_f1"] is None
-
-
-def test_mentions_are_counted_with_and_without_their_types() -> None:
-    """3 of 7 and 5 mentions are equal without types, 2 with them."""
+    # 3 of 7 and 5 mentions are equal without types, 2 with them
     gold = tokens("B-X I-X O B-Y O B-Y O B-Y", "B-X B-X B-Y", "O O")
     predicted = ["B-X O O B-X O I-Y O B-Y", "B-X I-X O", "O O"]
     found = scores("tokens", "ner", gold, [one.split() for one in predicted])
@@ -225,7 +222,7 @@ def test_unequal_lengths_and_metrics_without_a_dev_score_are_refused() -> None:
         dev_score("exact_match", "span", questions(["a"]), [ranked("a")], None)
 
 
-def test_labels_must_all_be_right_and_the_first_answer_any_of_the_gold() -> None:
+def test_all_labels_of_words_must_be_right_and_the_first_answer_any_of_the_gold() -> None:
     [words], [text], [labels] = tokens("B O"), labelled("x"), documents("xy")
     assert is_right(words, ["B", "O"]) and not is_right(words, ["B", "I"])
     assert is_right(text, "x") and not is_right(text, "y")
@@ -235,6 +232,9 @@ def test_labels_must_all_be_right_and_the_first_answer_any_of_the_gold() -> None
     assert gold_of(question) == ["Gene", "p53"]
     assert is_right(question, ["gene", "x"]) and is_right(question, ["P53"])
     assert not is_right(question, ["x", "Gene"])
+    row = {"id": "test-000002", "labels": ["B", "I", "O"], "subword_labels": [["B"], ["I", "X"], ["O"]]}
+    [read] = checked_predictions([row], EXAMPLES[1:], "x", "y")
+    assert is_right(EXAMPLES[1], plain_prediction(read))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -251,9 +251,3 @@ def test_gold_that_is_read_as_a_prediction_is_right(kind: str) -> None:
 def test_other_predictions_are_wrong(kind: str) -> None:
     examples, predicted, _ = KINDS[kind]
     assert not is_right(examples[-1], plain_prediction(predicted[-1]))
-
-
-def test_labels_of_subwords_are_left_out() -> None:
-    row = {"id": "test-000002", "labels": ["B", "I", "O"], "subword_labels": [["B"], ["I", "X"], ["O"]]}
-    [read] = checked_predictions([row], EXAMPLES[1:], "x", "y")
-    assert is_right(EXAMPLES[1], plain_prediction(read))

@@ -136,7 +136,7 @@ def test_a_file_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyP
         files.lock(tmp_path / "lock")
 
 
-def test_json_is_indented_and_faults_have_a_line(tmp_path: Path) -> None:
+def test_json_is_indented_and_sealed_by_the_digest_of_its_compact_form(tmp_path: Path) -> None:
     files.write_json(tmp_path / "a.json", {"b": [1], "a": "é"})
     assert (tmp_path / "a.json").read_bytes() == '{\n  "a": "é",\n  "b": [\n    1\n  ]\n}\n'.encode()
     (tmp_path / "x.json").write_text('{\n "a": 1,\n}')
@@ -145,6 +145,14 @@ def test_json_is_indented_and_faults_have_a_line(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_bytes(b'{"a": "\xff"}')
     with pytest.raises(PubmillError, match=r"x\.json: not valid JSON"):
         files.read_json(tmp_path / "x.json")
+    value = {"b": 1, "a": [2, {"d": 0.5, "c": None}]}
+    digest = hashlib.sha256(b'{"a":[2,{"c":null,"d":0.5}],"b":1}').hexdigest()
+    assert [one for one in files.sealed(value).values() if one not in value.values()] == [digest]
+    files.write_json(tmp_path / "a", files.sealed(value))
+    assert files.read_json(tmp_path / "a") == value
+    (tmp_path / "a").write_text((tmp_path / "a").read_text().replace("0.5", "0.6"))
+    with pytest.raises(PubmillError, match="is damaged: it does not agree with its"):
+        files.read_json(tmp_path / "a")
 
 
 def test_locks_are_held_once_and_freed_when_their_holder_is_killed(tmp_path: Path) -> None:
@@ -184,17 +192,6 @@ def umask() -> int:
     before = os.umask(0)
     os.umask(before)
     return before
-
-
-def test_a_seal_is_the_digest_of_sorted_compact_json(tmp_path: Path) -> None:
-    value = {"b": 1, "a": [2, {"d": 0.5, "c": None}]}
-    digest = hashlib.sha256(b'{"a":[2,{"c":null,"d":0.5}],"b":1}').hexdigest()
-    assert [one for one in files.sealed(value).values() if one not in value.values()] == [digest]
-    files.write_json(tmp_path / "a", files.sealed(value))
-    assert files.read_json(tmp_path / "a") == value
-    (tmp_path / "a").write_text((tmp_path / "a").read_text().replace("0.5", "0.6"))
-    with pytest.raises(PubmillError, match="is damaged: it does not agree with its"):
-        files.read_json(tmp_path / "a")
 
 
 def leftovers(folder: Path, *processes: int) -> list[Path]:
