@@ -106,7 +106,7 @@ def test_sentences_and_labels_of_blue(convert: Reader, left_out: Counter[str]) -
     assert left_out["mentions_across_sentences"] == 1
 
 
-WRONG = [
+@pytest.mark.parametrize(("role", "old", "new", "message"), [
     ("train_abstracts", f"\t{TITLE}", "", r"train_abstracts\.tsv:1: expected 3 columns, found 2"),
     ("train_abstracts", "7\t", "PMC7\t", r"abstracts\.tsv: there is no abstract of 7"),
     ("train_abstracts", "", "7\tA\tB\n", r"abstracts\.tsv:2: a second abstract of 7"),
@@ -129,10 +129,7 @@ WRONG = [
      r"gold_standard\.tsv: 7 CPR:3 Arg1:T4 Arg2:T5 is only in this file, or"),
     ("train_relations", "", "\n", r"relations\.tsv:5: expected 4 or 6 columns"),
     ("train_gold_standard", "7\tCPR:6\tArg1:T4\tArg2:T5\n", "", r"ard\.tsv: 7 CPR:6 Arg1:T4 Arg2:T5 is only"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("role", "old", "new", "message"), WRONG)
+])  # fmt: skip
 def test_another_form_is_refused(convert: Reader, role: str, old: str, new: str, message: str) -> None:
     with pytest.raises(PubmillError, match=message):
         convert(**{role: (old, new)})

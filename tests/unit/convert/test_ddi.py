@@ -103,7 +103,7 @@ def test_interactions_without_type_and_displaced_mentions_are_counted(
     assert left_out["interactions_without_type"] == 1
 
 
-WRONG = [
+@pytest.mark.parametrize(("old", "new", "message"), [
     ("38-40", "38-44", r":6: expected charOffset .* within the 44 characters of the sentence; found '38-44'"),
     ("38-40", "40-38", r":6: expected charOffset"), ("38-40", "x-40", r":6: expected charOffset"),
     ("11-15;26-31", "26-31;11-15", r":4: expected charOffset"),
@@ -119,10 +119,7 @@ WRONG = [
     ('id="D1.s1"', 'id="D2.s1"', r":10: <sentence> has the id 'D2\.s1'"),
     ("<pair ", "<relation ", r":3: expected <sentence> with <entity> and <pair>"),
     ("</document>", "", r":\d+: not well-formed XML"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("old", "new", "message"), WRONG)
+])  # fmt: skip
 def test_another_form_is_refused(convert: Reader, old: str, new: str, message: str) -> None:
     with pytest.raises(PubmillError, match=rf"ddi\.zip: C/train/Some drug\.xml{message}"):
         convert(old, new)

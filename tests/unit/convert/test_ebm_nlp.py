@@ -82,13 +82,12 @@ NO_LIST = "pmids.tsv:1: expected one line of distinct PMIDs"
 
 
 @pytest.mark.parametrize(("changed", "pmids", "message"), [
-    *(({TOKENS: content}, "2,1", message) for content, message in (
-        (b"Rats\non aspirin\n.", r"documents/1\.tokens:2: expected one word a line"),
-        (b"Rats\n\n.", r"documents/1\.tokens:2: expected one word a line"),
-        (b"", r"documents/1\.tokens:1: expected one word a line"),
-        (b"Rats\ncaf\xe9", r"documents/1\.tokens:2: not UTF-8"),
-        (b"Rats\n.", r"1 has 2 words, but 11 labels of"),
-    )),
+    *(({TOKENS: content}, "2,1", message)
+      for content, message in ((b"Rats\non aspirin\n.", r"documents/1\.tokens:2: expected one word a line"),
+                               (b"Rats\n\n.", r"documents/1\.tokens:2: expected one word a line"),
+                               (b"", r"documents/1\.tokens:1: expected one word a line"),
+                               (b"Rats\ncaf\xe9", r"documents/1\.tokens:2: not UTF-8"),
+                               (b"Rats\n.", r"1 has 2 words, but 11 labels of"))),
     ({LABELS_1: b"0\n1"}, "2,1", "1 has 11 words, but 2 labels of interventions"),
     ({LABELS_1: b"0\n2"}, "2,1", r"interventions/train/1\.AGGREGATED\.ann:2: expected 0 or 1.*found '2'"),
     ({LABELS_1: b"0,0,1"}, "2,1", r"1\.AGGREGATED\.ann:1: expected 0 or 1, as in release 2\.00"),

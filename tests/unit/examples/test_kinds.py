@@ -67,8 +67,10 @@ def examples_of(draw: st.DrawFn, kind: str, name: str) -> kinds.Example:
         return kinds.RelationsExample(
             **of, text=text, entities=entities, pairs=pairs, relations=sorted(stated)
         )
-    spans = {(*place, draw(TEXT)) for place in places("w" * len(words), 1, 4)}
-    return kinds.MentionsExample(**of, words=words, mentions=[kinds.WordSpan(*one) for one in sorted(spans)])
+    mentions = {(*place, draw(TEXT)) for place in places("w" * len(words), 1, 4)}
+    return kinds.MentionsExample(
+        **of, words=words, mentions=[kinds.WordSpan(*one) for one in sorted(mentions)]
+    )
 
 
 @pytest.fixture(scope="module")

@@ -69,17 +69,14 @@ def test_rows_of_another_form_are_refused(row: Mapping[str, Any]) -> None:
     assert "a list of spans (entities, label," in str(caught.value)
 
 
-OFTEN = [
+@pytest.mark.parametrize("span", [
     {"start": 14, "end": 18, "type": "Species", "text": "mice"},
     {"begin": 14, "end": 18, "entity_group": "Species", "word": " mice"},
     {"start_char": 14, "end_char": 18, "entity_type": "Species"},
     {"startOffset": 14, "endOffset": 18, "entity": "mice", "tag": "Species"},
     {"offset": 14, "length": 4, "category": "Species"}, {"span": [14, 18], "type": "Species"},
     [14, 18, "Species"], [14, 18, "Species", "mice"],
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("span", OFTEN)
+])  # fmt: skip
 def test_spans_have_the_keys_of_many_programs(span: Any) -> None:
     [found] = read({"text": TEXT, "entities": [span]})
     [mention] = found.passages[0].mentions

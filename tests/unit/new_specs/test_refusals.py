@@ -30,7 +30,6 @@ FORMS = {
     "choices": ("train.jsonl", toy.lines(toy.asked(options=[toy.CHOICES], answer_idx=toy.LETTERS))),
 }  # fmt: skip
 SHARDS = ("train-00000-of-00002", "train-00001-of-00002", "test-00000-of-00001")
-OF_ONE_FILE = {".PubTator": toy.PUBTATOR, ".json": json.dumps(toy.BIOC), ".txt": toy.RCT, ".tsv": toy.CONLL}
 SPAN = {"text": "Aspirin harms mice.", "label": [[0, 7, "Drug"]]}
 MARKED = [
     {"text": f"The << drug {n} >> harms [[ mice ]] now.", "label": "FALSE", "more": []} for n in range(4)
@@ -42,6 +41,12 @@ IDENTIFIERS: dict[str, Callable[[int], Any]] = {
     "docId": lambda n: "abcdefg"[n % 7], "word": lambda n: f"{chr(97 + n % 26)}x",
 }  # fmt: skip
 Files = dict[str, str | bytes]
+OF_ONE_FILE: Files = {
+    ".PubTator": toy.PUBTATOR,
+    ".json": json.dumps(toy.BIOC),
+    ".txt": toy.RCT,
+    ".tsv": toy.CONLL,
+}
 
 
 def changed(form: str, before: str, after: str) -> Files:
