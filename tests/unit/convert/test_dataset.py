@@ -67,16 +67,15 @@ def test_examples_and_card_have_the_same_bytes_each_time(tmp_path: Path, inputs:
         assert (tmp_path / "once" / name).read_bytes() == (tmp_path / "twice" / name).read_bytes()
 
 
-def test_what_was_left_out_is_counted_and_can_be_expected(tmp_path: Path, inputs: dict[str, Path]) -> None:
+def test_what_was_left_out_is_counted_and_a_label_that_is_not_met_counts_as_none(
+    tmp_path: Path, inputs: dict[str, Path]
+) -> None:
     inputs["dev"].write_text("Fever\tB-D\nAspirin\tB-C\n")
     measure = "left_out.mentions_of_other_types"
     recipe = replace(RECIPE, options={"labels": "as_written", "keep": ["D"]}, expect={"dev": {measure: 1}})
     assert convert(recipe, inputs, tmp_path / "toy")["counts"]["dev"][measure] == 1
     with pytest.raises(PubmillError, match=rf"dev {measure}: expected 0, found 1"):
         convert(replace(recipe, expect={"dev": {measure: 0}}), inputs, tmp_path / "other")
-
-
-def test_a_label_that_is_not_met_counts_as_none_of_it(tmp_path: Path, inputs: dict[str, Path]) -> None:
     inputs["train"].write_text("No\tO\npain\tB-D\n")
     inputs["dev"].write_text("Fever\tB-D\nAspirin\tB-Drug\n")
     written = replace(RECIPE, options={"labels": "as_written"})

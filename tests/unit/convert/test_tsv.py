@@ -29,7 +29,7 @@ def convert(
     return list(read(given))
 
 
-def test_rows_become_examples_with_ids_and_mentions(tmp_path: Path) -> None:
+def test_rows_become_examples_by_the_layout_of_their_split(tmp_path: Path) -> None:
     assert convert(tmp_path, 'He said "no"\t0\n x \t1\n') == [
         SequenceExample(id="dev-000001", document=None, text='He said "no"', label="0"),
         SequenceExample(id="dev-000002", document=None, text=" x ", label="1"),
@@ -41,9 +41,6 @@ def test_rows_become_examples_with_ids_and_mentions(tmp_path: Path) -> None:
     with withholding(True), pytest.raises(PubmillError) as caught:
         convert(tmp_path, "a\tsecret\n")
     assert "secret" not in str(caught.value) and "6 characters" in str(caught.value)
-
-
-def test_columns_hold_what_the_layout_of_their_split_says(tmp_path: Path) -> None:
     (example,) = convert(
         tmp_path,
         "pmid\tid\tq\tc\tyear\tanswer\n7\tq1\tWhy?\tSo.\t1999\tyes\n",

@@ -148,6 +148,8 @@ def doctype(text: str) -> str:
 @pytest.mark.parametrize(("content", "head", "words"), [
     *((content, HEAD, (word,)) for content, word in [
         ("<PubmedBookArticle/>", "<PubmedBookArticle> without <BookDocument>"),
+        *((f"<PubmedBookArticle><BookDocument>{pmids}</BookDocument></PubmedBookArticle>", fault)
+          for pmids, fault in (("", "without <PMID>"), ("<PMID>1</PMID>" * 2, "<PMID> more than once"))),
         ("<Other/>", "<Other> where a citation was expected"),
         (articles("<Other/>"), "without <MedlineCitation>"),
         (articles("<MedlineCitation><PMID>x</PMID><Article/></MedlineCitation>"), "not a number"),
@@ -351,14 +353,6 @@ def test_a_book_is_a_row_without_text_that_selections_leave_out_and_count(tmp_pa
     assert [row.id for row in found] == ["pmid:1", "pmid:8", "pmid:2"]
     assert found[1] == Document(id="pmid:8", version=2, pmid="8", flags=("book",))
     assert rejection(found[1], SelectionRecipe()) == "book"
-
-
-@pytest.mark.parametrize(
-    "book", ["", "<BookDocument/>", "<BookDocument><PMID>1</PMID><PMID>2</PMID></BookDocument>"]
-)
-def test_a_book_has_one_pmid(tmp_path: Path, book: str) -> None:
-    with pytest.raises(PubmillError, match="without <BookDocument>|without <PMID>|<PMID> more than once"):
-        read(tmp_path, f"<PubmedBookArticle>{book}</PubmedBookArticle>")
 
 
 @pytest.mark.parametrize("root", ["PubmedArticleSet", "MedlineCitationSet"])

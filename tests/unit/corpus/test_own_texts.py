@@ -104,7 +104,7 @@ def read(folder: Path, *rows: dict[str, Any] | str, language: str = "") -> list[
     return list(read_text(path, "notes", language))
 
 
-def test_every_key(tmp_path: Path) -> None:
+def test_every_key_empty_abstracts_and_lines_and_paragraphs_are_read(tmp_path: Path) -> None:
     row = {
         "abstract": " One\n two. ", "title": "T", "pmid": "007", "id": "x", "lang": "EN",
         "date": "2001-02-03", "license": "CC0", "src": 5,
@@ -115,6 +115,13 @@ def test_every_key(tmp_path: Path) -> None:
             title="T", sections=(("", "One two."),),
         )
     ]  # fmt: skip
+    rows = read(tmp_path, {"abstract": ""}, "", {"abstract": "a"})
+    assert [row.sections for row in rows] == [(), (("", "a"),)]
+    rows = read(tmp_path, {"text": "One\ntwo.\n\n\nThree."}, {"text": " "}, {"text": "One two.\n\nThree."})
+    assert [row.sections for row in rows] == [
+        (("", "One two."), ("", "Three.")), (), (("", "One two."), ("", "Three.")),
+    ]  # fmt: skip
+    assert rows[0].id == rows[2].id != rows[1].id
 
 
 @pytest.mark.parametrize(("given", "found"), [
@@ -123,16 +130,6 @@ def test_every_key(tmp_path: Path) -> None:
 ])  # fmt: skip
 def test_languages(tmp_path: Path, given: str, found: tuple[str, ...]) -> None:
     assert read(tmp_path, {"abstract": "a", "lang": given}, language="pt")[0].languages == found
-
-
-def test_empty_abstracts_and_lines_and_paragraphs_of_other_texts(tmp_path: Path) -> None:
-    rows = read(tmp_path, {"abstract": ""}, "", {"abstract": "a"})
-    assert [row.sections for row in rows] == [(), (("", "a"),)]
-    rows = read(tmp_path, {"text": "One\ntwo.\n\n\nThree."}, {"text": " "}, {"text": "One two.\n\nThree."})
-    assert [row.sections for row in rows] == [
-        (("", "One two."), ("", "Three.")), (), (("", "One two."), ("", "Three.")),
-    ]  # fmt: skip
-    assert rows[0].id == rows[2].id != rows[1].id
 
 
 def test_spellings_and_compressed_files_are_the_same(tmp_path: Path) -> None:

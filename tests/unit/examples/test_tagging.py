@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from seqeval.metrics.sequence_labeling import get_entities
 
@@ -57,9 +57,7 @@ def test_mentions_survive_bio_and_bioul(scheme: Scheme, sentence: tuple[int, lis
 
 
 @given(sentences())
-def test_io_loses_only_bounds_between_neighbours(
-    sentence: tuple[int, list[Mention]],
-) -> None:
+def test_io_loses_only_bounds_between_neighbours(sentence: tuple[int, list[Mention]]) -> None:
     words, mentions = sentence
     labels = to_labels(mentions, words, "io")
     assert to_mentions(labels) == joined(mentions)
@@ -69,22 +67,13 @@ def test_io_loses_only_bounds_between_neighbours(
     assert lost == touching
 
 
-@given(st.lists(BIO, max_size=15))
-def test_any_bio_labels_mean_what_seqeval_takes_them_for(labels: list[str]) -> None:
-    expected = [(start, last + 1, "" if kind == "_" else kind) for kind, start, last in get_entities(labels)]
-    assert to_mentions(labels) == expected
-
-
-@given(st.lists(BIOUL, max_size=15))
-def test_any_bioul_labels_mean_what_seqeval_takes_iobes_for(labels: list[str]) -> None:
+@settings(max_examples=200)
+@given(st.lists(BIO, max_size=15) | st.lists(BIOUL, max_size=15))
+def test_any_labels_mean_what_seqeval_takes_them_for_and_are_repaired_once(labels: list[str]) -> None:
     """IOBES is BIOUL by other letters: S for U, E for L."""
     renamed = [label.translate({ord("U"): "S", ord("L"): "E"}) for label in labels]
     expected = [(start, last + 1, "" if kind == "_" else kind) for kind, start, last in get_entities(renamed)]
     assert to_mentions(labels) == expected
-
-
-@given(st.lists(BIO, max_size=15))
-def test_repairing_broken_bio_changes_no_mention_and_is_done_once(labels: list[str]) -> None:
     repaired = to_labels(to_mentions(labels), len(labels), "bio")
     assert to_mentions(repaired) == to_mentions(labels)
     assert [a == "O" for a in repaired] == [a == "O" for a in labels]

@@ -67,18 +67,36 @@ def entities(sentences: Sentences) -> set[tuple[int, int, int, str]]:
     return found
 
 
+def ratios(prefix: str, precision: float, recall: float) -> dict[str, float]:
+    f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+    return {f"{prefix}_f1": f1, f"{prefix}_precision": precision, f"{prefix}_recall": recall}
+
+
+def met(one: set[tuple[int, int, int, str]], other: set[tuple[int, int, int, str]]) -> int:
+    """How many of one overlap any of the other, as intervals."""
+    return sum(
+        any((s, kind) == (s2, kind2) and a <= b2 and a2 <= b for s2, a2, b2, kind2 in other)
+        for s, a, b, kind in one
+    )
+
+
 @given(gold_and_predicted())
-def test_equals_an_independent_implementation(pair: tuple[Sentences, Sentences]) -> None:
+def test_equals_independent_implementations(pair: tuple[Sentences, Sentences]) -> None:
     gold, predicted = pair
     true, guessed = entities(gold), entities(predicted)
     metrics, counts, _ = score_entities(gold, predicted)
-    assert counts == {
-        "gold": len(true), "predicted": len(guessed), "correct": len(true & guessed), "examples": len(gold),
-    }  # fmt: skip
-    precision = len(true & guessed) / len(guessed) if guessed else 0.0
-    recall = len(true & guessed) / len(true) if true else 0.0
-    f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
-    assert metrics == pytest.approx({"entity_f1": f1, "entity_precision": precision, "entity_recall": recall})
+    right = len(true & guessed)
+    assert counts == {"gold": len(true), "predicted": len(guessed), "correct": right, "examples": len(gold)}
+    expected = ratios("entity", right / max(1, len(guessed)), right / max(1, len(true)))
+    assert metrics == pytest.approx(expected)
+    found = score(gold, predicted)
+    assert found.counts["relaxed_correct"] == met(guessed, true)
+    assert found.counts["relaxed_found"] == met(true, guessed)
+    precision, recall = met(guessed, true) / max(1, len(guessed)), met(true, guessed) / max(1, len(true))
+    expected = ratios("relaxed", precision, recall)
+    assert metrics_named(found, *expected) == pytest.approx(expected)
+    assert found.metrics["relaxed_f1"] >= found.metrics["entity_f1"] - 1e-12
+    assert found.metrics["seqeval_0_0_12_f1"] == pytest.approx(scorers.seqeval_0_0_12(gold, predicted))
 
 
 def test_other_lengths_are_refused() -> None:
@@ -86,11 +104,6 @@ def test_other_lengths_are_refused() -> None:
         for scorer in (score_entities, score):
             with pytest.raises(PubmillError, match="number of sentences or words"):
                 scorer([["O"], ["O"]], predicted)
-
-
-@given(gold_and_predicted())
-def test_equals_seqeval_0_0_12(pair: tuple[Sentences, Sentences]) -> None:
-    assert score(*pair).metrics["seqeval_0_0_12_f1"] == pytest.approx(scorers.seqeval_0_0_12(*pair))
 
 
 @pytest.mark.parametrize(("gold", "predicted", "counts"), [
@@ -103,28 +116,6 @@ def test_equals_seqeval_0_0_12(pair: tuple[Sentences, Sentences]) -> None:
 def test_seqeval_0_0_12_by_hand(gold: str, predicted: str, counts: tuple[int, int, int]) -> None:
     totals = score([gold.split()], [predicted.split()]).contributions.totals()
     assert tuple(int(totals[f"seqeval_{name}"]) for name in ("gold", "predicted", "correct")) == counts
-
-
-@given(gold_and_predicted())
-def test_relaxed_equals_an_independent_implementation(pair: tuple[Sentences, Sentences]) -> None:
-    true, guessed = entities(pair[0]), entities(pair[1])
-
-    def met(one: set[tuple[int, int, int, str]], other: set[tuple[int, int, int, str]]) -> int:
-        """How many of one overlap any of the other, as intervals."""
-        return sum(
-            any((s, kind) == (s2, kind2) and a <= b2 and a2 <= b for s2, a2, b2, kind2 in other)
-            for s, a, b, kind in one
-        )
-
-    precision = met(guessed, true) / len(guessed) if guessed else 0.0
-    recall = met(true, guessed) / len(true) if true else 0.0
-    f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
-    found = score(*pair)
-    expected = {"relaxed_f1": f1, "relaxed_precision": precision, "relaxed_recall": recall}
-    assert metrics_named(found, *expected) == pytest.approx(expected)
-    assert found.counts["relaxed_correct"] == met(guessed, true)
-    assert found.counts["relaxed_found"] == met(true, guessed)
-    assert found.metrics["relaxed_f1"] >= found.metrics["entity_f1"] - 1e-12
 
 
 OF_SUBWORDS = st.sampled_from(["O", "B-x", "I-x", "B-y", "I-y"])
@@ -201,17 +192,24 @@ OF_WORDS = st.sampled_from(["O", "B-PAR", "I-PAR", "B-INT", "I-INT", "I-OUT"])
 
 
 @given(st.lists(st.lists(st.tuples(OF_WORDS, OF_WORDS), min_size=1, max_size=8), min_size=1, max_size=4))
-def test_equals_scikit_learn(pairs: list[list[tuple[str, str]]]) -> None:
-    gold = [[label for label, _ in sentence] for sentence in pairs]
-    predicted = [[label for _, label in sentence] for sentence in pairs]
+def test_equals_scikit_learn_and_layers_without_overlap_score_as_labels(
+    pairs: list[list[tuple[str, str]]],
+) -> None:
+    gold, predicted = ([[one[side] for one in sentence] for sentence in pairs] for side in (0, 1))
+    names = {"participants": "PAR", "interventions": "INT", "outcomes": "OUT"}
+    layers = [
+        {name: [int(one[-3:] == of) for one in labels] for name, of in names.items()} for labels in gold
+    ]
+    found, without = score(gold, predicted, layers), score(gold, predicted)
+    word_macro_f1 = without.metrics.get("word_macro_f1")
+    assert found.metrics.get("layers_macro_f1") == found.metrics.get("word_macro_f1") == word_macro_f1
     true, given_ = ([label[-3:] for labels in side for label in labels] for side in (gold, predicted))
     elements = sorted(set(true) - {"O"})
-    found = score(gold, predicted)
     if not elements:
-        assert "word_macro_f1" not in found.metrics
+        assert word_macro_f1 is None
         return
     expected = sklearn_metrics.f1_score(true, given_, labels=elements, average="macro", zero_division=0)
-    assert found.metrics["word_macro_f1"] == pytest.approx(expected)
+    assert word_macro_f1 == pytest.approx(expected) and "layers_macro_f1" not in without.metrics
     assert found.counts["gold_words"] == sum(name != "O" for name in true)
     assert found.counts["correct_words"] == sum(a == b != "O" for a, b in zip(true, given_, strict=True))
 
@@ -223,18 +221,6 @@ def test_a_word_of_two_layers_is_missed_by_one_label() -> None:
     predicted = [["I-PAR", "I-INT", "O"]]
     found = metrics_named(score(predicted, predicted, [layers]), "layers_macro_f1", "word_macro_f1")
     assert found == pytest.approx({"layers_macro_f1": (2 / 3 + 1) / 2, "word_macro_f1": 1.0})
-
-
-@given(st.lists(st.lists(st.tuples(OF_WORDS, OF_WORDS), min_size=1, max_size=8), min_size=1, max_size=4))
-def test_without_overlap_layers_score_as_labels_do(pairs: list[list[tuple[str, str]]]) -> None:
-    names = {"participants": "PAR", "interventions": "INT", "outcomes": "OUT"}
-    gold = [[label for label, _ in sentence] for sentence in pairs]
-    predicted = [[label for _, label in sentence] for sentence in pairs]
-    layers = [
-        {name: [int(one[-3:] == of) for one in labels] for name, of in names.items()} for labels in gold
-    ]
-    found = score(gold, predicted, layers).metrics
-    assert found.get("layers_macro_f1") == found.get("word_macro_f1")
 
 
 LABELS = st.sampled_from(["O", "B", "I", "B-x", "I-x", "B-y-z", "I-y-z"])
