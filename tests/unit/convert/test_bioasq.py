@@ -19,6 +19,8 @@ from pubmill.examples.kinds import Answer, Example, SequenceExample, SpanExample
 from pubmill.messages.quotations import withholding
 
 PUBMED = "http://www.ncbi.nlm.nih.gov/pubmed/"
+Read = Callable[..., tuple[list[Any], Counter[str]]]
+TWICE = b'{"questions": [], "Qzcanary": 1, "Qzcanary": 2}'
 
 
 def question(name: str, kind: str, exact: Any = None, *texts: str) -> dict[str, Any]:
@@ -36,9 +38,6 @@ def archive(path: Path, *files: list[dict[str, Any]], **members: bytes) -> Path:
             zipped.writestr(name, content)
     path.write_bytes(packed.getvalue())
     return path
-
-
-Read = Callable[..., tuple[list[Any], Counter[str]]]
 
 
 @pytest.fixture
@@ -158,9 +157,6 @@ def test_another_form_is_refused_without_text(tmp_path: Path, changed: dict[str,
     with pytest.raises(PubmillError, match=rf"Folder/0\.json: .*{message}") as error:
         bioasq.questions(path, Counter())
     assert "secret" not in str(error.value)
-
-
-TWICE = b'{"questions": [], "Qzcanary": 1, "Qzcanary": 2}'
 
 
 @pytest.mark.parametrize(("licensed", "content", "message"), [

@@ -48,15 +48,13 @@ PLACE = re.compile(
     r":\d+\b|\bline \d+|\bnumber \d+|\w\.\d+\.\w|\bquestion \S+|\d{8}|[0-9a-f]{24}|expected counts"
 )
 """A line; what stands for it in files of one line, or JSON: a number, path or identifier; else the counts."""
+Places = dict[tuple[object, ...], set[tuple[object, ...]]]
 
 
 @cache
 def specs() -> Specs:
     """At demo scale: some rows are cut from other places in the miniature files."""
     return load(SPECS.parent, "demo")
-
-
-Places = dict[tuple[object, ...], set[tuple[object, ...]]]
 
 
 @dataclass(frozen=True)

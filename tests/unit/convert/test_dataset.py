@@ -28,6 +28,10 @@ RECIPE = ConversionRecipe(
     expect={"train": {"sentences": 3, "documents": 2, "mentions": 3}, "dev": {"tokens": 4}},
     metric="entity_f1", version=1,
 )  # fmt: skip
+GOOD = TokensExample(id="a", document=None, words=["w"], labels=["O"])
+
+
+SEQUENCE = SequenceExample(id="c", document=None, text="w", label="x")
 
 
 @pytest.fixture
@@ -145,12 +149,6 @@ def reading(monkeypatch: pytest.MonkeyPatch, *examples: Example, fail: Exception
             raise fail
 
     monkeypatch.setattr(conll, "read", read)
-
-
-GOOD = TokensExample(id="a", document=None, words=["w"], labels=["O"])
-
-
-SEQUENCE = SequenceExample(id="c", document=None, text="w", label="x")
 
 
 def test_a_converters_unsound_examples_are_reported(

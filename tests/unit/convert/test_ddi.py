@@ -33,6 +33,7 @@ OPTIONS: dict[str, Any] = {"folders": {"train_dataset": "C/train"}, "displaced":
 TYPES = {"drug": "@DRUG$", "brand": "@BRAND$", "group": "@GROUP$", "drug_n": "@DRUG_N$"}
 LISTED = "train_dataset/Some drug.xml\ntrain_dataset/b.xml"
 Reader = Callable[..., list[SequenceExample]]
+BOMB = '<!DOCTYPE document [<!ENTITY a "ha"><!ENTITY b "&a;&a;"><!ENTITY f SYSTEM "file:///etc/passwd">]>\n'
 
 
 @pytest.fixture
@@ -144,9 +145,6 @@ def test_messages_show_no_content_where_it_is_withheld(convert: Reader, old: str
     with withholding(True), pytest.raises(PubmillError, match="characters, not shown") as caught:
         convert(old, new)
     assert "Qzword" not in str(caught.value)
-
-
-BOMB = '<!DOCTYPE document [<!ENTITY a "ha"><!ENTITY b "&a;&a;"><!ENTITY f SYSTEM "file:///etc/passwd">]>\n'
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-7"])

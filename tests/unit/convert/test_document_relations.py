@@ -32,6 +32,7 @@ FILE = """\
 """
 PAIRS = [["Chemical", "Disease"], ["Gene", "Gene"]]
 OPTIONS = {"form": "pubtator", "pairs": PAIRS, "labels": ["causes", "binds"], "novelty": True}
+SHORT = "7|t|drug pain\n7\t0\t4\tdrug\tChemical\tC2\n7\t5\t9\tpain\tDisease\tD1\n"
 
 
 def read(folder: Path, text: str = FILE, **options: Any) -> tuple[list[RelationsExample], Counter[str]]:
@@ -108,9 +109,6 @@ def test_novelty_is_an_infon_of_bioc(tmp_path: Path) -> None:
 def test_contradictions_are_refused(tmp_path: Path, line: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(PubmillError, match=message):
         read(tmp_path, FILE.partition("7\tcauses")[0] + line + "\n", **options)
-
-
-SHORT = "7|t|drug pain\n7\t0\t4\tdrug\tChemical\tC2\n7\t5\t9\tpain\tDisease\tD1\n"
 
 
 def test_equal_relations_are_kept_once_and_labels_and_arguments_may_be_several(tmp_path: Path) -> None:

@@ -21,6 +21,10 @@ FLAGS = {
     "outcomes": "0 0 0 0 1 1 0 0 0 1 1",
 }
 LABELS = "I-PAR O I-INT O I-OUT I-OUT I-INT O O I-OUT I-OUT".split()
+TOKENS, LABELS_1 = f"{ROOT}/documents/1.tokens", f"{SPANS}/interventions/train/1.AGGREGATED.ann"
+
+
+NO_LIST = "pmids.tsv:1: expected one line of distinct PMIDs"
 
 
 @pytest.fixture
@@ -73,12 +77,6 @@ def test_test_is_of_experts_and_absent_layers_are_counted(tmp_path: Path, files:
     assert examples[0].labels[4:6] == ["O", "I-INT"]
     assert examples[0].layers.keys() == {"participants", "interventions"}
     assert examples[3].layers.keys() == LAYERS.keys()
-
-
-TOKENS, LABELS_1 = f"{ROOT}/documents/1.tokens", f"{SPANS}/interventions/train/1.AGGREGATED.ann"
-
-
-NO_LIST = "pmids.tsv:1: expected one line of distinct PMIDs"
 
 
 @pytest.mark.parametrize(("changed", "pmids", "message"), [

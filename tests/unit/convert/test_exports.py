@@ -39,6 +39,7 @@ RECIPE = PublishedRecipe(
         "test": PublishedFile(name="test.tsv", sha256=None),
     },
 )  # fmt: skip
+CELLS = st.text(st.characters(exclude_characters="\t\n\r", exclude_categories=["Cs"]))
 
 
 @pytest.fixture
@@ -105,9 +106,6 @@ def test_what_a_table_cannot_hold_is_reported_by_its_example_and_without_its_tex
     with pytest.raises(PubmillError, match="example x7 has a tab or line feed") as caught:
         list(write([example], WriterOptions({"columns": ["text"]}, None)))
     assert CANARY not in str(caught.value)
-
-
-CELLS = st.text(st.characters(exclude_characters="\t\n\r", exclude_categories=["Cs"]))
 
 
 @given(st.lists(st.tuples(CELLS, CELLS.filter(bool), CELLS, st.none() | CELLS)))

@@ -15,6 +15,7 @@ from tests.world.documents import part
 from tests.world.lexicon import make_lexicon
 
 Questions = dict[str, Any]
+ENTRY = {"QUESTION": "Why?", "CONTEXTS": ["So.", "And so."], "final_decision": "yes"}
 
 
 @pytest.fixture(scope="module")
@@ -56,9 +57,6 @@ def test_folds_of_unequal_size_give_a_question_each_to_the_last() -> None:
     assert {name: len(pmids) for name, pmids in made.items()} == {"train": 450, "dev": 50, "test": 500}
     assert made == split(dict(decisions), "questions.json")
     assert made != split(dict(reversed(decisions.items())), "questions.json")
-
-
-ENTRY = {"QUESTION": "Why?", "CONTEXTS": ["So.", "And so."], "final_decision": "yes"}
 
 
 @pytest.mark.parametrize(("questions", "message"), [

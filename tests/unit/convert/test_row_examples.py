@@ -21,6 +21,9 @@ ROW = {
     "ask": "What helps?", "text": "Aspirin helps.", "pmid": 7,
     "right": {"text": ["Aspirin", "Asp"], "answer_start": [0, 0]},
 }  # fmt: skip
+TEXTS: dict[str, Any] = {"text": "body", "label": "kind", "labels": {"1": "yes", "0": "no"}}
+LICENSED = {"id": "pairID", "text": "one", "text_pair": "two", "label": "gold", "labels": ["neutral"]}
+PAIR = {"pairID": "a-1", "one": f"{CANARY} A\tb", "two": "B", "gold": "neutral", "more": [1]}
 
 
 def source(folder: Path, rows: Sequence[dict[str, Any]], options: dict[str, Any]) -> ConverterInput:
@@ -56,9 +59,6 @@ def test_questions_have_all_their_answers(tmp_path: Path) -> None:
 def test_a_row_that_lacks_something_is_named(tmp_path: Path, change: dict[str, Any], expected: str) -> None:
     with pytest.raises(PubmillError, match=rf"train\.jsonl.*2.*expected the key {expected}"):
         convert(tmp_path, ROW, ROW | change)
-
-
-TEXTS: dict[str, Any] = {"text": "body", "label": "kind", "labels": {"1": "yes", "0": "no"}}
 
 
 def texts(folder: Path, *rows: dict[str, Any], **options: Any) -> list[SequenceExample]:
@@ -225,10 +225,6 @@ def test_scores_are_numbers(tmp_path: Path, score: Any) -> None:
     for wrong in ("high", None):
         with pytest.raises(PubmillError, match="the key 'value' with a number"):
             list(regression(source(tmp_path, [row | {"value": wrong}], options)))
-
-
-LICENSED = {"id": "pairID", "text": "one", "text_pair": "two", "label": "gold", "labels": ["neutral"]}
-PAIR = {"pairID": "a-1", "one": f"{CANARY} A\tb", "two": "B", "gold": "neutral", "more": [1]}
 
 
 @pytest.mark.parametrize(("line", "message"), [

@@ -20,6 +20,7 @@ from pubmill.messages.quotations import withholding
 
 CONTEXT = "Größe of the\nriver Temo: 55 km.  It flows through Bosa."
 RIVER = Answer(text="river Temo", start=13)
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 
 
 def document() -> Any:
@@ -132,9 +133,6 @@ def test_what_is_written_is_what_was_read_but_for_plausible_answers(tmp_path: Pa
     assert written(examples, "1.1")["data"][0]["paragraphs"][0]["qas"][1] == {
         "answers": [], "question": " Who? ", "id": "q2",
     }  # fmt: skip
-
-
-TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 
 
 @st.composite

@@ -17,6 +17,9 @@ from pubmill.messages.quotations import withholding
 
 PLAIN: dict[str, Any] = {"columns": ["text", "label"], "labels": ["0", "1"]}
 RELATION = "@DISEASE$ and @GENE$ meet"
+CELL = st.text(st.characters(exclude_characters="\t\n\r", exclude_categories=["Cs"]), min_size=1).filter(
+    str.strip
+)
 
 
 def convert(
@@ -86,11 +89,6 @@ def test_other_forms_and_options_are_reported(
 ) -> None:
     with pytest.raises(PubmillError, match=message):
         convert(tmp_path, text, **options)
-
-
-CELL = st.text(st.characters(exclude_characters="\t\n\r", exclude_categories=["Cs"]), min_size=1).filter(
-    str.strip
-)
 
 
 @hypothesis_given(st.lists(st.tuples(CELL, st.sampled_from("01")), min_size=1, max_size=5))

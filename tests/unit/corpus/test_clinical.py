@@ -21,6 +21,7 @@ HEADER = (
     "ROW_ID", "SUBJECT_ID", "HADM_ID", "CHARTDATE", "CHARTTIME", "STORETIME", "CATEGORY", "DESCRIPTION",
     "CGID", "ISERROR", "TEXT",
 )  # fmt: skip
+note_text = st.text(st.sampled_from('ab",\n\r\t \0é['), max_size=30)
 
 
 def line(row: int, text: str, category: str = "Physician ", error: str = "") -> list[str]:
@@ -77,9 +78,6 @@ def test_errors_and_categories_are_read_from_columns_by_name(tmp_path: Path) -> 
 ])  # fmt: skip
 def test_brackets_become_what_they_stand_for(bracket: str, words: str) -> None:
     assert normalised(f"to {bracket}, {bracket}.") == f"to {words}, {words}."
-
-
-note_text = st.text(st.sampled_from('ab",\n\r\t \0é['), max_size=30)
 
 
 @given(texts=st.lists(note_text, max_size=5))

@@ -19,6 +19,11 @@ from pubmill.storage.files import temporary_name
 
 Event = tuple[int, int, bool]  # PMID, version, deleted
 Shard = tuple[int, int, list[Event]]  # source, order of the file, its rows
+events = st.tuples(st.integers(1, 4), st.integers(1, 2), st.booleans())
+shards = st.lists(
+    st.tuples(st.integers(0, 1), st.integers(0, 4), st.lists(events, max_size=6)), min_size=1, max_size=5
+)
+ONE, TWO, GONE = (1, 1, False), (1, 2, False), (1, 1, True)
 
 
 def latest(folder: Path, shards: list[Shard]) -> list[list[tuple[int, str | None]]]:
@@ -64,21 +69,12 @@ def model(shards: list[Shard]) -> dict[tuple[int, int], str | None]:
     return reasons
 
 
-events = st.tuples(st.integers(1, 4), st.integers(1, 2), st.booleans())
-shards = st.lists(
-    st.tuples(st.integers(0, 1), st.integers(0, 4), st.lists(events, max_size=6)), min_size=1, max_size=5
-)
-
-
 @settings(max_examples=25)
 @given(shards=shards)
 def test_as_the_plain_model(tmp_path_factory: pytest.TempPathFactory, shards: list[Shard]) -> None:
     found = latest(tmp_path_factory.mktemp("latest"), shards)
     accounted = {(index, position): reason for index, rows in enumerate(found) for position, reason in rows}
     assert accounted == model(shards)
-
-
-ONE, TWO, GONE = (1, 1, False), (1, 2, False), (1, 1, True)
 
 
 @pytest.mark.parametrize(("files", "expected"), [

@@ -23,6 +23,7 @@ from tests.unit.corpus.toy_corpus import find_duplicates, select_parts, totals, 
 
 Found = dict[str, tuple[str, str]]
 CORPUS = SelectionRecipe(min_words=3)
+plans = st.lists(st.tuples(st.integers(0, 6), st.sampled_from(["same", "case", "near"])), max_size=12)
 
 
 def document(name: str, text: str) -> Document:
@@ -93,9 +94,6 @@ def test_each_that_is_left_out_is_like_one_that_is_kept(tmp_path: Path) -> None:
     found = corpus.found()
     assert found and "0" not in found
     assert not {kept for _, kept in found.values()} & found.keys()
-
-
-plans = st.lists(st.tuples(st.integers(0, 6), st.sampled_from(["same", "case", "near"])), max_size=12)
 
 
 @settings(max_examples=5, deadline=None)

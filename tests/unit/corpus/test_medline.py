@@ -31,6 +31,8 @@ HEAD = (
     '<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE PubmedArticleSet PUBLIC '
     '"-//NLM//DTD PubMedArticle, 1st January 2025//EN" "https://dtd.nlm.nih.gov/pubmed_250101.dtd">\n'
 )
+JOB = [sys.executable, "-m", "pubmill.job"]
+MATHML = 'xmlns:mml="http://www.w3.org/1998/Math/MathML"'
 
 
 def citation(
@@ -185,9 +187,6 @@ def arguments(folder: Path, *sources: Path) -> list[str]:
     return ["parse", "--recipe", recipe, *folders, "--files", *map(str, sources)]
 
 
-JOB = [sys.executable, "-m", "pubmill.job"]
-
-
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     text = " ".join(hashlib.sha256(bytes([n])).hexdigest() for n in range(40))
@@ -261,9 +260,6 @@ def test_a_large_file_may_unpack_to_a_larger_one(tmp_path: Path, monkeypatch: py
         else:
             with pytest.raises(PubmillError, match=f"unpacks to more than {limit} times its size"):
                 list(read_medline(path))
-
-
-MATHML = 'xmlns:mml="http://www.w3.org/1998/Math/MathML"'
 
 
 @pytest.mark.parametrize(("written", "text"), [

@@ -24,6 +24,7 @@ from tests.bucket import xml
 LIST = "Article File,Article Citation,AccessionID,LastUpdated (YYYY-MM-DD HH:MM:SS),PMID,License,Retracted\n"
 ROW = "PMC000xxxxxx/PMC7.xml,T,PMC7,2024-12-18 00:00:00,1,CC BY-NC,yes\n"
 NAME = "oa_comm_xml.PMC000xxxxxx.baseline.2024-12-18"
+DIGITS = "9" * 5_000
 
 
 def member(name: str, data: bytes = b"", **facts: object) -> tuple[tarfile.TarInfo, bytes]:
@@ -157,9 +158,6 @@ def test_huge_endless_truncated_and_damaged_archives_are_refused(
 def fetched(number: int, version: object = 1, **changes: object) -> bytes:
     flags = dict.fromkeys(("is_retracted", "is_manuscript", "is_historical_ocr"), False)
     return json.dumps({"pmcid": f"PMC{number}", "version": version, **flags, **changes}).encode()
-
-
-DIGITS = "9" * 5_000
 
 
 @pytest.mark.parametrize(("members", "words"), [

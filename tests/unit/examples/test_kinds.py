@@ -21,6 +21,7 @@ DOCUMENT = st.none() | SOME
 NUMBER = st.floats(allow_nan=False, allow_infinity=False)
 LABELS = st.lists(SOME, unique=True, max_size=3).map(sorted)
 NOVELTY = st.sampled_from([[], ["Novel"], ["No"]])
+GOOD = b'{"document": null, "id": "a", "labels": ["O"], "words": ["w"]}\n'
 
 
 @st.composite
@@ -221,9 +222,6 @@ def test_unsound_examples(
     path.write_bytes(gzip.compress((json.dumps({"id": "a", "document": None, **row}) + "\n").encode()))
     with pytest.raises(PubmillError, match=rf"a\.jsonl\.gz:1: .*{message}.*; convert the dataset again"):
         list(kinds.read_examples(path, kind))
-
-
-GOOD = b'{"document": null, "id": "a", "labels": ["O"], "words": ["w"]}\n'
 
 
 @pytest.mark.parametrize(("second", "message"), [

@@ -22,6 +22,7 @@ KINDS = st.sampled_from(["", "x", "y", "x-y"])
 LOSSLESS: list[Scheme] = ["bio", "bioul"]
 BIO = st.sampled_from(["O", "B", "I", "B-x", "I-x", "B-y", "I-y", "I-x-y"])
 BIOUL = st.sampled_from([*"OBIUL", *(f"{prefix}-{kind}" for prefix in "BIUL" for kind in "xy")])
+LABEL = st.sampled_from(["O", "B", "I", "B-x", "I-x", "B-y", "I-y"])
 
 
 @st.composite
@@ -97,9 +98,6 @@ def test_by_hand(scheme: Scheme, labels: str) -> None:
 def test_overlaps_and_places_outside_are_errors(scheme: Scheme, mentions: list[Mention]) -> None:
     with pytest.raises(ValueError, match="overlaps another or leaves the 4 words"):
         to_labels(mentions, 4, scheme)
-
-
-LABEL = st.sampled_from(["O", "B", "I", "B-x", "I-x", "B-y", "I-y"])
 
 
 @pytest.mark.parametrize(("words", "expected"), [

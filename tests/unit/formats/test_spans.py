@@ -13,6 +13,7 @@ from pubmill.formats.offsets import USUAL
 from pubmill.formats.spans import has_spans
 
 TEXT = "Aspirin harms mice."
+LABELLED: dict[str, Any] = {"tokenized_text": ["No", "one", "else"], "ner": [[1, 2, "Name", "more"]]}
 
 
 def read(*rows: Mapping[str, Any], name: str = "") -> list[InputDocument]:
@@ -103,9 +104,6 @@ def test_spacys_training_data_are_read(content: Any) -> None:
 ])  # fmt: skip
 def test_a_text_with_a_list_of_spans_is_recognised(row: Mapping[str, Any], is_one: bool) -> None:
     assert has_spans(row) is is_one
-
-
-LABELLED: dict[str, Any] = {"tokenized_text": ["No", "one", "else"], "ner": [[1, 2, "Name", "more"]]}
 
 
 def labelled(*rows: Mapping[str, Any], name: str = "") -> list[InputDocument]:

@@ -13,6 +13,8 @@ from tests.scorers import biobert_answers, squad, squad_best_f1
 
 CONTEXT = "alpha beta gamma"
 WORDS = st.lists(st.sampled_from(["the", "a", "An", "p53", "β-Wnt", "b.", "-"]), max_size=4).map(" ".join)
+ITEMS = [["p53", "TP53"], ["Wnt"], ["IL-2"]]
+NAME = st.sampled_from("abcde")
 
 
 def example(number: int = 1, *answers: str, **fields: Any) -> SpanExample:
@@ -129,10 +131,6 @@ def test_submitted_answers_equal_those_of_biobert(contexts: list[list[tuple[str,
     """Probabilities are multiples of 1/64, whose sums are exact."""
     answers = [(text, part / 64) for ranked in contexts for text, part in ranked]
     assert submitted_answers(answers) == [text.lower() for text in biobert_answers(answers)]
-
-
-ITEMS = [["p53", "TP53"], ["Wnt"], ["IL-2"]]
-NAME = st.sampled_from("abcde")
 
 
 def official_lists(items: Sequence[Sequence[str]], submitted: Sequence[str]) -> tuple[float, float, float]:

@@ -21,6 +21,7 @@ from tests.unit.metrics.toy_predictions import documents, labelled, pairs, quest
 
 PAIRS = st.lists(st.tuples(st.sampled_from("0123"), st.sampled_from("0123")), min_size=1, max_size=30)
 SETS = st.lists(st.sampled_from("xyz"), unique=True).map(sorted)
+Relations = Sequence[Sequence[str]]
 
 
 @given(PAIRS, st.sampled_from([None, "0", "absent"]))
@@ -76,9 +77,6 @@ def test_label_sets_equal_scikit_learn(pairs: list[tuple[list[str], list[str]]])
     for name, average in {"micro_f1": "micro", "macro_f1": "macro"}.items():
         expected = f1_score(true, given_, labels=columns, average=average, zero_division=0)
         assert metrics[name] == pytest.approx(expected)
-
-
-Relations = Sequence[Sequence[str]]
 
 
 def document(name: str, relations: Relations) -> RelationsExample:

@@ -38,6 +38,9 @@ from pubmill.statistics.resampling import drawn_documents
 
 LABEL = ["O", "B-x", "I-x", "B-y", "I-y", "B-z"]
 ANSWERS = ["p53", "the p53", "Wnt", "IL-2 gene", ""]
+KINDS = [*SCORERS, "span, grouped"]
+COLUMNS = "a column of values for each name; score the run again"
+DAMAGED = "is damaged: it does not agree with its SHA-256; score the run"
 
 
 def example(kind: str, number: int, generator: np.random.Generator) -> Any:
@@ -95,9 +98,6 @@ def prediction(kind: str, gold: Any, generator: np.random.Generator) -> Any:
         return float(0.01 * gold.score + generator.normal())
     first = gold.golds[0] if generator.random() < 0.4 else ANSWERS[generator.integers(5)]
     return [(first, 0.5 + 0.4 * float(generator.random())), (ANSWERS[generator.integers(5)], 0.3)]
-
-
-KINDS = [*SCORERS, "span, grouped"]
 
 
 def made_up(kind: str, seed: int, size: int = 12) -> tuple[list[Any], list[Any]]:
@@ -184,10 +184,6 @@ def test_what_a_metric_does_not_look_at_is_not_contributions_read_by(kind: str) 
     for metric in metrics_of(kind):
         part = contributions_read_by(metric.function, whole)
         np.testing.assert_equal(metric.function(part.totals()), metric.function(whole.totals()))
-
-
-COLUMNS = "a column of values for each name; score the run again"
-DAMAGED = "is damaged: it does not agree with its SHA-256; score the run"
 
 
 @pytest.mark.parametrize(("name", "value", "message"), [

@@ -27,6 +27,10 @@ from tests.unit.metrics.toy_predictions import tokens
 
 Sentences = list[list[str]]
 LABEL = st.sampled_from(["O", "B", "I", "B-x", "I-x", "B-y", "I-y"])
+OF_SUBWORDS = st.sampled_from(["O", "B-x", "I-x", "B-y", "I-y"])
+OF_WORDS = st.sampled_from(["O", "B-PAR", "I-PAR", "B-INT", "I-INT", "I-OUT"])
+LABELS = st.sampled_from(["O", "B", "I", "B-x", "I-x", "B-y-z", "I-y-z"])
+SENTENCE = st.lists(st.tuples(LABELS, LABELS), max_size=9)
 
 
 def score(
@@ -118,9 +122,6 @@ def test_seqeval_0_0_12_by_hand(gold: str, predicted: str, counts: tuple[int, in
     assert tuple(int(totals[f"seqeval_{name}"]) for name in ("gold", "predicted", "correct")) == counts
 
 
-OF_SUBWORDS = st.sampled_from(["O", "B-x", "I-x", "B-y", "I-y"])
-
-
 def predicted(sentence: Sentences) -> PredictedLabels:
     """Predictions as the trainer writes them: those of words are sound BIO."""
     words = [word_label(subwords) for subwords in sentence]
@@ -188,9 +189,6 @@ def test_labels_of_words_alone_define_no_score() -> None:
     assert both.metrics["subtoken_f1"] == pytest.approx(0.0) and both.counts["subtoken_gold"] == 1
 
 
-OF_WORDS = st.sampled_from(["O", "B-PAR", "I-PAR", "B-INT", "I-INT", "I-OUT"])
-
-
 @given(st.lists(st.lists(st.tuples(OF_WORDS, OF_WORDS), min_size=1, max_size=8), min_size=1, max_size=4))
 def test_equals_scikit_learn_and_layers_without_overlap_score_as_labels(
     pairs: list[list[tuple[str, str]]],
@@ -221,10 +219,6 @@ def test_a_word_of_two_layers_is_missed_by_one_label() -> None:
     predicted = [["I-PAR", "I-INT", "O"]]
     found = metrics_named(score(predicted, predicted, [layers]), "layers_macro_f1", "word_macro_f1")
     assert found == pytest.approx({"layers_macro_f1": (2 / 3 + 1) / 2, "word_macro_f1": 1.0})
-
-
-LABELS = st.sampled_from(["O", "B", "I", "B-x", "I-x", "B-y-z", "I-y-z"])
-SENTENCE = st.lists(st.tuples(LABELS, LABELS), max_size=9)
 
 
 def scores(gold: list[list[str]], predicted: list[list[str]]) -> tuple[dict[str, float], ByType]:

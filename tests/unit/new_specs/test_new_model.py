@@ -23,6 +23,7 @@ from pubmill.recipes.submissions import System
 from tests.unit.tiny_encoders import tiny_bert
 
 COMMIT = "ab" * 20
+BERTS = {"pad_token": "[PAD]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
 
 
 @pytest.fixture(scope="module")
@@ -170,9 +171,6 @@ def small(family: str, **more: Any) -> Any:
     wanted = {**sizes, **own, "num_layers": 2, "num_heads": 2, **more}
     known = {key: value for key, value in wanted.items() if hasattr(config, key)}
     return AutoModel.from_config(AutoConfig.for_model(family, **known))
-
-
-BERTS = {"pad_token": "[PAD]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
 
 
 @pytest.mark.parametrize("family", ["nomic_bert", "jina_embeddings_v3", "modernbert", "eurobert", "llama"])

@@ -26,6 +26,7 @@ FILES = [
     ("a/one.txt", b"first\n" * 200), ("a/empty.txt", b""), ("b/two.bin", Random(1).randbytes(3000)),
     ("a/" + "long" * 40 + "/ü.txt", b"last"),
 ]  # fmt: skip
+MODEL = {"config.json": b"{}", "pytorch_model.bin": b"weights", "vocab.json": b"v", "merges.txt": b"m"}
 
 
 def tar(files: list[tuple[str, bytes]] = FILES, form: int = tarfile.PAX_FORMAT) -> bytes:
@@ -243,9 +244,6 @@ def test_the_end_of_a_tar_may_be_padded_up_to_a_limit(archive: Path, monkeypatch
     archive.write_bytes(content)
     assert list(members(archive)) == [("a b.txt", b"text")]
     assert f"more than {zeros:,} bytes follow its end" in refused(archive, content + b"\0")
-
-
-MODEL = {"config.json": b"{}", "pytorch_model.bin": b"weights", "vocab.json": b"v", "merges.txt": b"m"}
 
 
 def unpacked(folder: Path, content: bytes) -> dict[str, bytes]:

@@ -24,6 +24,8 @@ from pubmill.storage.model_folder_checks import (
 from tests.unit.finetuning.encoder_families import FAMILIES, save_encoder
 
 RECIPE = ExportRecipe(model="m", lowercase=True, weights=LocalWeights(local="mine"))
+LAYER = "encoder.layer.2.output.dense.bias"
+BIAS = "encoder.layer.1.output.dense.bias"
 
 
 @pytest.fixture(scope="module")
@@ -61,9 +63,6 @@ def test_every_family_has_the_shapes_of_its_configuration(tmp_path: Path, family
     change(folder, lambda tensors: tensors.pop(first))
     with pytest.raises(PubmillError, match=f"1 tensors of the encoder are not as .*: {first} is in no file"):
         check_weights(folder, "m")
-
-
-LAYER = "encoder.layer.2.output.dense.bias"
 
 
 @pytest.mark.parametrize(("further", "fault"), [
@@ -151,9 +150,6 @@ def change(theirs: Path, act: Callable[[dict[str, torch.Tensor]], object]) -> No
     tensors = load_file(theirs / "model.safetensors")
     act(tensors)
     save_file(tensors, theirs / "model.safetensors", {"format": "pt"})
-
-
-BIAS = "encoder.layer.1.output.dense.bias"
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])

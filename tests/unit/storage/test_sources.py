@@ -21,6 +21,7 @@ from tests.servers import Talk, serving
 from tests.unit.storage.mirrored import BODY, GIT_BLOB, MD5, SHA256, URL, make_mirror, names
 
 ROOT = Path(__file__).resolve().parents[3]
+HEX = "0123456789abcdef" * 2
 
 
 @dataclass
@@ -224,9 +225,6 @@ def test_a_local_file_is_copied_for_its_owner_alone(mirror: Path, tmp_path: Path
         os.umask(before)
     assert (tmp_path / "own").stat().st_mode & 0o777 == 0o600
     assert (tmp_path / "public").stat().st_mode & 0o777 == 0o644
-
-
-HEX = "0123456789abcdef" * 2
 
 
 @pytest.mark.parametrize("text", [
