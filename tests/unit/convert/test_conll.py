@@ -32,7 +32,7 @@ def labels_of(path: Path, labels: str, options: dict[str, Any]) -> list[str]:
     return example.labels
 
 
-def test_sentences_get_ids_words_and_cut_labels(tmp_path: Path) -> None:
+def test_sentences_get_ids_words_and_cut_labels_without_a_byte_order_mark(tmp_path: Path) -> None:
     examples = convert(
         tmp_path / "a.tsv", "No\tO\npain\tB-Disease\nnow\tI-Disease\n\nAspirin\tB-Chemical\n\n"
     )
@@ -47,6 +47,10 @@ def test_sentences_get_ids_words_and_cut_labels(tmp_path: Path) -> None:
     ]  # fmt: skip
     (example,) = convert(tmp_path / "a.tsv", "A\tO\r\nB\tB")
     assert (example.words, example.labels) == (["A", "B"], ["O", "B"])
+    assert [one.words for one in convert(tmp_path / "a.tsv", "\ufeffa\tO\n")] == [["a"]]
+    (tmp_path / "a.tar").write_bytes(tarball({"x/a.iob2": "\ufeffa\tO\n".encode()}))
+    files = {"train": {"source": "training", "member": "a.iob2"}}
+    assert [one.words for one in split_of({"training": tmp_path / "a.tar"}, "train", files)] == [["a"]]
 
 
 @pytest.mark.parametrize(("form", "mark", "document"), [
@@ -71,13 +75,6 @@ def test_columns_and_the_label_for_outside_may_be_others(tmp_path: Path) -> None
     assert labels_of(tmp_path / "a.tsv", "N p p N o", options) == ["O", "B-p", "I-p", "O", "B-o"]
     with pytest.raises(PubmillError, match=r":2: expected a BIO label \(N, B, I, B-TYPE, I-TYPE\), found"):
         labels_of(tmp_path / "a.tsv", "N O", {**TYPED, "outside": "N"})
-
-
-def test_a_byte_order_mark_is_no_part_of_a_word(tmp_path: Path) -> None:
-    assert [one.words for one in convert(tmp_path / "a.tsv", "\ufeffa\tO\n")] == [["a"]]
-    (tmp_path / "a.tar").write_bytes(tarball({"x/a.iob2": "\ufeffa\tO\n".encode()}))
-    files = {"train": {"source": "training", "member": "a.iob2"}}
-    assert [one.words for one in split_of({"training": tmp_path / "a.tar"}, "train", files)] == [["a"]]
 
 
 GENIA = "###MEDLINE:{}\n\nA\tB-protein\nof\tO\n{}\tB-DNA\n\nA\tO\n\n"

@@ -50,7 +50,7 @@ def examples(tmp_path: Path) -> Path:
     return folder
 
 
-def test_files_are_written_and_their_bytes_compared(tmp_path: Path, examples: Path) -> None:
+def test_files_are_written_by_the_options_of_their_split_and_compared(tmp_path: Path, examples: Path) -> None:
     results = publish(RECIPE, examples, tmp_path / "out")
     assert (tmp_path / "out/train.tsv").read_bytes() == BYTES
     test = (tmp_path / "out/test.tsv").read_bytes()
@@ -60,6 +60,10 @@ def test_files_are_written_and_their_bytes_compared(tmp_path: Path, examples: Pa
         "test": {"name": "test.tsv", "sha256": hashlib.sha256(test).hexdigest(), "equal": None},
     }
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["test.tsv", "train.tsv"]
+    options = {**OPTIONS, "header": None, "train": {"header": OPTIONS["header"]}}
+    publish(replace(RECIPE, options=options), examples, tmp_path / "out")
+    assert (tmp_path / "out/train.tsv").read_bytes() == BYTES
+    assert (tmp_path / "out/test.tsv").read_bytes() == "b\tα β\t0\n".encode()
 
 
 def test_other_bytes_are_reported_and_not_written(tmp_path: Path, examples: Path) -> None:
@@ -72,13 +76,6 @@ def test_other_bytes_are_reported_and_not_written(tmp_path: Path, examples: Path
     )
     assert "test (" not in message
     assert not (tmp_path / "out").exists()
-
-
-def test_options_under_the_name_of_a_split_are_its_own(tmp_path: Path, examples: Path) -> None:
-    options = {**OPTIONS, "header": None, "train": {"header": OPTIONS["header"]}}
-    publish(replace(RECIPE, options=options), examples, tmp_path / "out")
-    assert (tmp_path / "out/train.tsv").read_bytes() == BYTES
-    assert (tmp_path / "out/test.tsv").read_bytes() == "b\tα β\t0\n".encode()
 
 
 @pytest.mark.parametrize(("change", "message"), [

@@ -76,12 +76,9 @@ def first(found: Any) -> Any:
     return found["data"][0]["paragraphs"][0]["qas"][0]
 
 
-def with_answer(**changes: Any) -> Callable[[Any], None]:
-    return lambda found: first(found)["answers"][0].update(changes)
-
-
 @pytest.mark.parametrize(("damage", "message"), [
-    (with_answer(text=""), r"data.0.paragraphs.0.qas.0.answers.0.text: .*at least 1 character"),
+    (lambda found: first(found)["answers"][0].update(text=""),
+     r"data.0.paragraphs.0.qas.0.answers.0.text: .*at least 1 character"),
     (lambda found: first(found).update(is_impossible=True), r"q1 has 2 answers but is marked as imp"),
     (lambda found: first(found).update(answers=[]), r"q1 has 0 answers but is marked as possible"),
     (lambda found: first(found).pop("answers"), r"q1 has 0 answers but is marked as possible"),

@@ -59,7 +59,7 @@ class Corpus:
         return {ids[row["shard"]][row["position"]]: (row["reason"], row["kept"]) for row in rows}
 
 
-def test_planted_copies_are_found_and_the_first_is_kept(tmp_path: Path) -> None:
+def test_planted_copies_are_found_and_what_is_rejected_otherwise_is_none(tmp_path: Path) -> None:
     text, other = distinct(1, 200), distinct(2, 200)
     corpus = Corpus(
         tmp_path,
@@ -73,9 +73,6 @@ def test_planted_copies_are_found_and_the_first_is_kept(tmp_path: Path) -> None:
     assert statistics["rejected"] == {"same_text": 1, "similar_text": 1, "too_short": 2, "no_abstract": 1}
     assert (statistics["parsed"], statistics["documents"]) == (8, 3)
     assert statistics["samples"]["same_text"] == ["c"]
-
-
-def test_what_is_rejected_for_another_reason_or_without_words_is_no_copy(tmp_path: Path) -> None:
     first = Document(id="a", sections=(("", distinct(1)),))
     later = Document(id="a", version=2, sections=(("", distinct(2)),))
     assert Corpus(tmp_path, [[first], [later, document("b", distinct(1))]], None).found() == {}

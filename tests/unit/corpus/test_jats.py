@@ -202,7 +202,7 @@ def test_floats_follow_the_paragraphs_of_their_section_and_sub_articles_come_las
     assert read(article("<p>x</p>", after=after), ()).body == (("", "x"), ("Letter", "Dear."))
 
 
-def test_nested_sections_and_their_titles() -> None:
+def test_nested_sections_comments_languages_and_what_is_left_out() -> None:
     content = (
         "<p>Before.</p><sec><title>Methods<xref ref-type='fn'>a</xref></title>"
         "<sec><title>Mice <italic>in\nvivo</italic></title><p>M.</p></sec>"
@@ -212,6 +212,15 @@ def test_nested_sections_and_their_titles() -> None:
     assert body(content) == (
         ("", "Before."), ("Methods > Mice in vivo", "M."), ("Methods", "Untitled."), ("Methods > Deep", "D."),
     )  # fmt: skip
+    assert read(article()).body == ()
+    assert body("<p>a<!-- <p>no</p> -->b<?pi no?>c<![CDATA[<d>]]></p>") == (("", "abc<d>"),)
+    data = article("<p>x</p>").replace(b"<article ", b'<article xml:lang="FR" ')
+    assert read(data).languages == ("fre",)
+    assert read(article("<p>x</p>")).languages == ("eng",)
+    reader = JatsReader(("tables", "sub-articles"))
+    content = "<p>x<table-wrap><table/></table-wrap></p><table-wrap><table/></table-wrap>"
+    reader(article(content, after="<response><body><p>r</p></body></response>"), Document("pmc:7"), "x")
+    assert reader.left_out == {"table": 2, "sub-article": 1}
 
 
 @pytest.mark.parametrize("back", [
@@ -240,18 +249,6 @@ def test_what_is_malformed_in_the_back_alone_goes_unnoticed() -> None:
     whole = article("<p>x</p>", after="<back><ref-list><ref>R</ref></ref-list></back>")
     for end in range(whole.index(b"<back>"), len(whole)):
         refused(whole[:end], "malformed XML")
-
-
-def test_comments_languages_and_what_is_left_out() -> None:
-    assert read(article()).body == ()
-    assert body("<p>a<!-- <p>no</p> -->b<?pi no?>c<![CDATA[<d>]]></p>") == (("", "abc<d>"),)
-    data = article("<p>x</p>").replace(b"<article ", b'<article xml:lang="FR" ')
-    assert read(data).languages == ("fre",)
-    assert read(article("<p>x</p>")).languages == ("eng",)
-    reader = JatsReader(("tables", "sub-articles"))
-    content = "<p>x<table-wrap><table/></table-wrap></p><table-wrap><table/></table-wrap>"
-    reader(article(content, after="<response><body><p>r</p></body></response>"), Document("pmc:7"), "x")
-    assert reader.left_out == {"table": 2, "sub-article": 1}
 
 
 def refused(data: bytes, message: str) -> None:

@@ -95,18 +95,24 @@ def test_an_article_that_cannot_be_read_is_reported_and_can_be_left_out(tmp_path
         documents("PMC8.1", "PMC9.2")
 
 
-@pytest.mark.parametrize(("rows", "words"), [
-    ("", "is not in"),
-    (f"{ROW}PMC000xxxxxx/PMC8.xml,T,PMC8,2024,1,CC BY,no\n", "lacks 1 of"),
-    ("PMC000xxxxxx/PMC7.xml,T,7,2024,1,CC BY,no\n", "AccessionID"),
-    ("PMC000xxxxxx/PMC7.xml,T,PMC7,2024,1,CC BY,maybe\n", "Retracted"),
-    (ROW.replace("2024-12-18 00:00:00", "2024"), "and a date, found .*'2024'"),
-    (ROW + ROW.replace("CC BY-NC", "CC BY"), r"filelist\.csv:3: 'PMC.*PMC7\.xml' is there twice"),
-    (ROW.replace(",yes", ""), r"filelist\.csv:2: .* has other fields than the header"),
-    (ROW.replace("yes", "yes,no"), r"filelist\.csv:2: .* has other fields than the header"),
+@pytest.mark.parametrize(("listed", "words"), [
+    *((LIST + rows, words) for rows, words in (
+        ("", "is not in"), (f"{ROW}PMC000xxxxxx/PMC8.xml,T,PMC8,2024,1,CC BY,no\n", "lacks 1 of"),
+        ("PMC000xxxxxx/PMC7.xml,T,7,2024,1,CC BY,no\n", "AccessionID"),
+        ("PMC000xxxxxx/PMC7.xml,T,PMC7,2024,1,CC BY,maybe\n", "Retracted"),
+        (ROW.replace("2024-12-18 00:00:00", "2024"), "and a date, found .*'2024'"),
+        (ROW + ROW.replace("CC BY-NC", "CC BY"), r"filelist\.csv:3: 'PMC.*PMC7\.xml' is there twice"),
+        (ROW.replace(",yes", ""), r"filelist\.csv:2: .* has other fields than the header"),
+        (ROW.replace("yes", "yes,no"), r"filelist\.csv:2: .* has other fields than the header"),
+    )),
+    *((text, f"lacks the column '{lacking}'; expected PMC's file list") for text, lacking in (
+        ("", "Article File"), (LIST.replace("License", "Licence"), "License"),
+        ("AccessionID\n", "Article File"),
+    )),
 ])  # fmt: skip
-def test_package_and_list_must_agree(tmp_path: Path, rows: str, words: str) -> None:
-    path = package(tmp_path, rows)
+def test_package_and_list_must_agree(tmp_path: Path, listed: str, words: str) -> None:
+    path = package(tmp_path)
+    (tmp_path / f"{NAME}.filelist.csv").write_text(listed)
     with pytest.raises(PubmillError, match=words):
         list(read_package(path, tmp_path / f"{NAME}.filelist.csv"))
 
@@ -194,12 +200,3 @@ def test_fetched_articles_without_xml_are_yielded_without_text_in_their_order(tm
     ]  # fmt: skip
     assert [one.facts[:2] for one in articles] == [("pmc:7", 1), ("pmc:8", 2), ("pmc:9", 1)]
     assert (articles[0].facts.date, articles[1].facts.date) == ("1970-01-02", "1970-01-01")
-
-
-@pytest.mark.parametrize("text", ["", LIST.replace("License", "Licence"), "AccessionID\n"])
-def test_a_file_list_without_a_column_is_refused(tmp_path: Path, text: str) -> None:
-    path = package(tmp_path)
-    (tmp_path / f"{NAME}.filelist.csv").write_text(text)
-    lacking = "License" if "Licence" in text else "Article File"
-    with pytest.raises(PubmillError, match=f"lacks the column '{lacking}'; expected PMC's file list"):
-        list(read_package(path, tmp_path / f"{NAME}.filelist.csv"))

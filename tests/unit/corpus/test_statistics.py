@@ -97,11 +97,6 @@ def test_other_shards_and_files_are_refused(tmp_path: Path, shard: str, index: i
     assert not part.exists()
 
 
-def groups(path: Path) -> list[int]:
-    metadata = pq.read_metadata(path)
-    return [metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)]
-
-
 def test_row_groups_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By documents and by characters, so that memory does not grow with the source file."""
     monkeypatch.setattr(shards, "ROWS_PER_GROUP", 4)
@@ -110,7 +105,9 @@ def test_row_groups_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     long = Document(id="t:1", title="four", sections=(("LABEL", "four"),), body=(("", "two"),))
     documents = [*short, long, *short[:3], long._replace(title="")]
     write_shard(tmp_path / "a", documents, source="s", file="f", order=3)
-    assert groups(tmp_path / "a") == [4, 4, 2, 4]
+    metadata = pq.read_metadata(tmp_path / "a")
+    rows = [metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)]
+    assert rows == [4, 4, 2, 4]
     assert list(read_shard(tmp_path / "a")) == list(enumerate(documents))
     assert write_shard(tmp_path / "a", [], source="s", file="f", order=3) == (0, 0)
     assert list(read_shard(tmp_path / "a")) == []

@@ -59,6 +59,7 @@ def test_other_suffixes_imply_none(name: str) -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_files_of_each_form_are_read_alone_packed_or_in_an_archive(tmp_path: Path, form: str) -> None:
+    assert {*FORMS, "brat"} == document_files.ANNOTATED.keys()
     (tmp_path / "a").write_text(FORMS[form])
     (tmp_path / "a.gz").write_bytes(gzip.compress(FORMS[form].encode()))
     archive = pack(tmp_path / "a.zip", **{"sub/b": FORMS[form], "a": FORMS[form]})
@@ -71,10 +72,6 @@ def test_files_of_each_form_are_read_alone_packed_or_in_an_archive(tmp_path: Pat
     assert [one.where.rpartition(":")[0] for one in found] == [f"{tmp_path}/{place}" for place in places]
     [below] = document_files.annotated_documents(archive, form, "sub/")
     assert below.where == found[-1].where
-
-
-def test_every_form_is_tried_above_or_as_brat() -> None:
-    assert {*FORMS, "brat"} == document_files.ANNOTATED.keys()
 
 
 @pytest.mark.parametrize("form", ["pubtator", "bioc-xml", "bioc-json"])

@@ -39,6 +39,7 @@ from pubmill.statistics.resampling import drawn_documents
 LABEL = ["O", "B-x", "I-x", "B-y", "I-y", "B-z"]
 ANSWERS = ["p53", "the p53", "Wnt", "IL-2 gene", ""]
 KINDS = [*SCORERS, "span, grouped"]
+NAMED = ("id", "document", "group")
 COLUMNS = "a column of values for each name; score the run again"
 DAMAGED = "is damaged: it does not agree with its SHA-256; score the run"
 
@@ -110,18 +111,16 @@ def drawn(gold: list[Any], predicted: list[Any], weights: list[int]) -> tuple[li
     """The examples of each document as often as it was drawn, each time as a document of its own."""
     units = units_of(gold).numbers
     pairs = [
-        (replace(one, id=f"{one.id}-{n}", document=f"{one.document}-{n}", **copied(one, n)), given_)
+        (
+            replace(one, **{key: f"{getattr(one, key)}-{n}" for key in NAMED if getattr(one, key, None)}),
+            given_,
+        )
         for unit, times in enumerate(weights)
         for n in range(times)
         for one, given_, of in zip(gold, predicted, units, strict=True)
         if of == unit
     ]
     return [one for one, _ in pairs], [given_ for _, given_ in pairs]
-
-
-def copied(one: Any, number: int) -> dict[str, Any]:
-    group = getattr(one, "group", None)
-    return {"group": f"{group}-{number}"} if group else {}
 
 
 @pytest.mark.parametrize("kind", KINDS)

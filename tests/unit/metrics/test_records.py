@@ -64,7 +64,7 @@ def run(tmp_path: Path) -> Run:
     return Run(tmp_path)
 
 
-def test_a_record_carries_the_whole_run(run: Run) -> None:
+def test_a_record_carries_the_whole_run_of_which_nothing_may_have_been_looked_at(run: Run) -> None:
     record = run.score()
     assert record.metrics is not None and record.counts is not None
     assert {name: record.metrics[name] for name in ("entity_f1", "relaxed_f1", "word_macro_f1")} == {
@@ -85,6 +85,10 @@ def test_a_record_carries_the_whole_run(run: Run) -> None:
     write_record(run.examples.with_name("seed-3.json"), record)
     assert read_record(run.examples.with_name("seed-3.json")) == record
     assert record.by_type == {"_": {"precision": 0.5, "recall": 0.5, "f1-score": 0.5, "support": 2}}
+    # a reported fold has no dev, and a finished pipeline no length either
+    run.training.update(dev_split=None, max_length=None, encoded={})
+    record = run.score()
+    assert (record.dev_split, record.max_length, record.encoded) == (None, None, {})
 
 
 @pytest.mark.parametrize("cause", ["nan", "my-bert: the weights of 3 parameters are missing"])
@@ -133,12 +137,15 @@ def test_a_collapsed_run_has_a_score_and_a_mark(run: Run, noted: str | None) -> 
     assert (record.failed, record.collapsed, record.metrics) == (None, True, {"pearson": 0.0})
 
 
-def test_a_main_metric_that_the_gold_does_not_define_fails_the_run(run: Run) -> None:
+def test_a_main_metric_without_definition_fails_the_run_and_no_examples_are_an_error(run: Run) -> None:
     equal = [replace(one, score=2.0) for one in REGRESSION]
     run.hold("regression", equal, [{"id": one.id, "score": 1.0} for one in equal])
     record = run.score(replace(RECIPE, kind="regression", metric="pearson"))
     assert (record.failed, record.metrics, record.counts) == ("pearson not defined", None, None)
     assert record.dev_score == 0.5 and not record.collapsed
+    write_examples(run.examples, [])
+    with pytest.raises(PubmillError, match="has no examples; convert the dataset again"):
+        run.score()
 
 
 @pytest.mark.parametrize(("recipe", "training", "message"), [
@@ -161,13 +168,6 @@ def test_notes_of_another_run_or_of_another_form_are_refused(
     run.training = {name: value for name, value in run.training.items() if value is not ...}
     with pytest.raises(PubmillError, match=message):
         run.score(replace(RECIPE, **recipe))
-
-
-def test_nothing_may_have_been_looked_at(run: Run) -> None:
-    """A reported fold has no dev, and a finished pipeline no length either."""
-    run.training.update(dev_split=None, max_length=None, encoded={})
-    record = run.score()
-    assert (record.dev_split, record.max_length, record.encoded) == (None, None, {})
 
 
 @pytest.mark.parametrize(
@@ -202,12 +202,6 @@ def test_numbers_of_records_are_finite(run: Run, number: float) -> None:
     for changes in ({"dev_score": number}, {"seconds": number}, {"metrics": {"entity_f1": number}}):
         with pytest.raises(ValidationError, match="finite"):
             Record.model_validate(values | changes)
-
-
-def test_a_split_without_examples_is_not_scored(run: Run) -> None:
-    write_examples(run.examples, [])
-    with pytest.raises(PubmillError, match="has no examples; convert the dataset again"):
-        run.score()
 
 
 def test_predictions_come_in_the_order_of_the_examples_and_missing_ones_are_named(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from tests.unit.new_specs.conftest import Found
 from tests.unit.new_specs.files import CHOICES, MARKED, PUBTATOR, TEXTS, asked, labelled, lines
 
 
-def test_what_else_can_be_read_is_named(found: Found) -> None:
+def test_what_else_can_be_read_and_what_is_not_read_is_named(found: Found) -> None:
     form = found({"train.PubTator": PUBTATOR}).form
     assert (form.kind, form.metric, form.negative) == ("relations", "relation_f1", None)
     assert form.others == {
@@ -24,9 +24,6 @@ def test_what_else_can_be_read_is_named(found: Found) -> None:
     made = found({"train.jsonl": lines(train), "test.jsonl": lines(test)})
     line = "35 of 70 rows of train have the id of another; examples are numbered instead"
     assert made.form.notes == (line,) and made.values["notes"] == [line] and "id" not in made.form.options
-
-
-def test_keys_and_columns_that_are_not_read_are_named(found: Found) -> None:
     more: dict[str, Sequence[Any]] = {
         "source": ["web"], "meta": [{"a": 1}, {"a": 2}], "tags": [["x"]], "named": [[{"name": "Mice"}]],
     }  # fmt: skip
