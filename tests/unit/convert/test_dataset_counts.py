@@ -134,7 +134,7 @@ def test_lengths_are_those_of_the_whole_input(example: Example, words: int) -> N
     assert lengths([example]) == {"mean": words, "median": words, "p95": words, "max": words}
 
 
-def test_overlaps_are_reported_for_each_two_splits() -> None:
+def test_overlaps_of_each_two_splits_are_of_all_that_a_model_reads() -> None:
     splits: dict[str, Sequence[Example]] = {
         "train": [tokens("a", "O", "same", "1"), tokens("b", "O", "other", "2")],
         "dev": [tokens("a", "B", "same", "3")],
@@ -145,6 +145,13 @@ def test_overlaps_are_reported_for_each_two_splits() -> None:
         {"split": "test", "with": "train", "texts": 2, "documents": 1},
         {"split": "test", "with": "dev", "texts": 2, "documents": 1},
     ]
+    pair = RegressionExample(id="a", document="1", text="A", text_pair="B", score=1)
+    assert key(pair) == key(RegressionExample(id="b", document=None, text="A", text_pair="B", score=2))
+    assert key(pair) != key(RegressionExample(id="a", document="1", text="A", text_pair="C", score=1))
+    assert key(span("a", None, "A b")) == key(span("b", "g", "A b", "A")) != key(span("a", None, "A c"))
+    one, other = (SequenceExample(id="a", document=None, text="A", text_pair=to, label="x") for to in "BC")
+    assert key(one) != key(other)
+    assert key(nested("a", "v w", (0, 1, "x"))) == key(tokens("b", "O O", "v w"))
 
 
 def related(name: str, pairs: list[list[str]], *relations: str, text: str = "one two") -> RelationsExample:
@@ -184,13 +191,3 @@ def nested(name: str, words: str, *mentions: tuple[int, int, str]) -> MentionsEx
 ])  # fmt: skip
 def test_a_mention_inside_of_another_is_nested(mentions: list[tuple[int, int, str]], number: int) -> None:
     assert count([nested("a", "v w z", *mentions)])["nested"] == number
-
-
-def test_the_input_of_an_example_is_all_that_a_model_reads() -> None:
-    pair = RegressionExample(id="a", document="1", text="A", text_pair="B", score=1)
-    assert key(pair) == key(RegressionExample(id="b", document=None, text="A", text_pair="B", score=2))
-    assert key(pair) != key(RegressionExample(id="a", document="1", text="A", text_pair="C", score=1))
-    assert key(span("a", None, "A b")) == key(span("b", "g", "A b", "A")) != key(span("a", None, "A c"))
-    one, other = (SequenceExample(id="a", document=None, text="A", text_pair=to, label="x") for to in "BC")
-    assert key(one) != key(other)
-    assert key(nested("a", "v w", (0, 1, "x"))) == key(tokens("b", "O O", "v w"))

@@ -47,11 +47,10 @@ def test_questions_have_all_their_answers(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("change", "expected"), [
-    ({"right": ["Aspirin"]}, "'right' with the lists"),
-    ({"right": {"text": ["Aspirin"]}}, "'right' with the lists"),
-    ({"right": {"text": "A", "answer_start": [0]}}, "'right' with the lists"),
-    ({"right": {"text": ["A"], "answer_start": "0"}}, "'right' with the lists"),
-    ({"right": {"text": ["A", "B"], "answer_start": [0]}}, "'right' with the lists"),
+    *(({"right": wrong}, "'right' with the lists") for wrong in (
+        ["Aspirin"], {"text": ["Aspirin"]}, {"text": "A", "answer_start": [0]},
+        {"text": ["A"], "answer_start": "0"}, {"text": ["A", "B"], "answer_start": [0]},
+    )),
     ({"text": ""}, "'text' with a text that isn't empty"),
     ({"text": None}, "'text' with a text that isn't empty"),
     ({"ask": " "}, "'ask' with a text that isn't empty"),

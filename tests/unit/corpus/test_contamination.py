@@ -117,7 +117,7 @@ def part(path: Path, *documents: tuple[str, str, str]) -> Path:
     return path
 
 
-def test_the_report(index: Path, tmp_path: Path) -> None:
+def test_the_report_has_no_word_of_a_dataset(index: Path, tmp_path: Path) -> None:
     tokenised = SENTENCE.lower().replace(" ", " , ")
     first = part(
         tmp_path / "a.parquet",
@@ -141,9 +141,6 @@ def test_the_report(index: Path, tmp_path: Path) -> None:
     }  # fmt: skip
     assert whole["datasets"]["entities"]["test"]["found_by_pmid"] is None
     assert whole["datasets"]["entities"]["test"]["documents"] == ["x:2"]
-
-
-def test_no_word_of_a_dataset_is_written(index: Path, tmp_path: Path) -> None:
     output = tmp_path / "found.json"
     find_in_part(part(tmp_path / "a.parquet", ("x:1", "", SENTENCE)), EvaluationTexts(index), output)
     table = pq.read_table(index).drop_columns(["runs"])

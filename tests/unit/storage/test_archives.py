@@ -131,18 +131,15 @@ def test_links_devices_and_folders_are_left_out(archive: Path, kind: bytes) -> N
 
 USTAR = tar([("one", b"1"), ("two", b"2")], tarfile.USTAR_FORMAT)
 TWICE = [("one", b"1"), ("two", b"2"), ("one", b"3")]
-NO_ARCHIVE = "not a whole tar or zip archive"
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 @pytest.mark.parametrize("make, fault", [
     (lambda: tar(TWICE), "one is in it twice"),
     (lambda: zipped(TWICE), "one is in it twice"),
-    (lambda: b"", NO_ARCHIVE),
-    (lambda: b"\n", NO_ARCHIVE),
-    (lambda: b"text\n" * 500, NO_ARCHIVE),
-    (lambda: b"PK\3\4" + b"\0" * 600, NO_ARCHIVE),
-    (lambda: gzip.compress(b"text", mtime=0), NO_ARCHIVE),
+    *((partial(bytes, content), "not a whole tar or zip archive") for content in (
+        b"", b"\n", b"text\n" * 500, b"PK\3\4" + b"\0" * 600, gzip.compress(b"text", mtime=0),
+    )),
     # tarfile itself takes these for whole archives with fewer members
     (lambda: USTAR[:1024], "breaks off"),
     (lambda: USTAR[:1536], "unexpected end"),

@@ -36,12 +36,19 @@ def flip(path: Path, whole: bytes, place: int, bit: int) -> Path:
     return path
 
 
-def test_what_is_written_is_read_and_has_one_digest(tmp_path: Path) -> None:
+def test_what_is_written_is_read_with_one_digest_and_labelled_if_it_is_private(tmp_path: Path) -> None:
     path = write(tmp_path / "a.parquet")
     assert parquet.open_parquet(path).read().to_pylist() == ROWS
     assert path.read_bytes().count(parquet.MARK) == 1 and fault(path) is None
     assert pq.read_table(path).to_pylist() == ROWS  # by any other reader, too
     assert parquet.all_verified([path, path]) == [str(path)] * 2
+    private, public = write(tmp_path / "private", True), write(tmp_path / "public")
+    assert private.stat().st_mode & 0o077 == 0
+    assert parquet.open_parquet(private).metadata.metadata[b"access"] == b"credentialed"
+    assert b"access" not in (parquet.open_parquet(public).metadata.metadata or {})
+    assert parquet.verified(tmp_path / "none") == tmp_path / "none"
+    with pytest.raises(FileNotFoundError):
+        parquet.open_parquet(tmp_path / "none")
 
 
 def test_a_flipped_bit_in_the_seal_changes_no_data(tmp_path: Path) -> None:
@@ -83,16 +90,6 @@ def test_files_are_digested_whole_or_have_no_digest(tmp_path: Path) -> None:
     assert path.stat().st_size > 2 << 20 and fault(path) is None
     whole = path.read_bytes()
     assert fault(flip(path, whole, len(whole) - (1 << 20), 0)) == OTHER
-
-
-def test_a_private_file_is_labelled_and_a_missing_one_left_to_its_reader(tmp_path: Path) -> None:
-    private, public = write(tmp_path / "private", True), write(tmp_path / "public")
-    assert private.stat().st_mode & 0o077 == 0
-    assert parquet.open_parquet(private).metadata.metadata[b"access"] == b"credentialed"
-    assert b"access" not in (parquet.open_parquet(public).metadata.metadata or {})
-    assert parquet.verified(tmp_path / "none") == tmp_path / "none"
-    with pytest.raises(FileNotFoundError):
-        parquet.open_parquet(tmp_path / "none")
 
 
 def test_queries_write_sealed_files_and_say_what_failed(tmp_path: Path) -> None:
