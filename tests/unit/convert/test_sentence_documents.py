@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from pubmill.convert.sentence_documents import documents_of, read_documents
+from pubmill.errors import PubmillError
 from pubmill.examples.kinds import TokensExample
 
 COPY = """\
@@ -54,3 +55,8 @@ def test_documents_are_known_by_the_sentences_around(tmp_path: Path) -> None:
     names = ("Tumours of the Wilms kind .", "Ataxia ® again .", "Last words .", "Results .", "Unknown .")
     assert found(path, *names) == ["11", "11", "11", "12", None]
     assert found(copy(tmp_path, COPY + COPY), "Tumours vanish .") == ["12"]
+    for wrong in ("11 0 1 T", "12|a|A"):
+        with pytest.raises(
+            PubmillError, match="copy.txt:2: expected tab-separated columns that begin with 1"
+        ):
+            list(read_documents(copy(tmp_path, f"11|t|T\n{wrong}\n")))

@@ -79,6 +79,9 @@ def first(found: Any) -> Any:
 @pytest.mark.parametrize(("damage", "message"), [
     (lambda found: first(found)["answers"][0].update(text=""),
      r"data.0.paragraphs.0.qas.0.answers.0.text: .*at least 1 character"),
+    (lambda found: first(found)["answers"][0].update(answer_start=-4), r"answers.0.answer_start: .*greater"),
+    (lambda found: first(found)["answers"][0].update(answer_start=19.0), r"answer_start: .*valid integer"),
+    (lambda found: first(found).update(id=""), r"qas.0.id: .*at least 1 character"),
     (lambda found: first(found).update(is_impossible=True), r"q1 has 2 answers but is marked as imp"),
     (lambda found: first(found).update(answers=[]), r"q1 has 0 answers but is marked as possible"),
     (lambda found: first(found).pop("answers"), r"q1 has 0 answers but is marked as possible"),

@@ -160,7 +160,7 @@ def test_locked_documents_are_exact_changed_or_gone(
     assert report["gone"] == sum(one[0] not in ids for one in locked)
 
 
-def test_digests_are_those_of_the_record_or_file_and_what_is_no_lock_is_reported(tmp_path: Path) -> None:
+def test_digests_are_those_of_the_record_or_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "f.xml.gz"
     with pytest.raises(PubmillError, match="does not exist and has no record of its digests"):
         source_file("s", path)
@@ -171,6 +171,9 @@ def test_digests_are_those_of_the_record_or_file_and_what_is_no_lock_is_reported
     assert source_file("s", path) == source("s", "f.xml.gz", "m", "s")
     (tmp_path / "f.xml.gz.source.json").write_text("{}")
     assert source_file("s", path) == source("s", "f.xml.gz", *digests)
+
+
+def test_what_is_no_lock_is_reported(tmp_path: Path) -> None:
     build(tmp_path / "old", 26, FIRST)
     for path, word in (("none", "does not exist"), ("manifest.parquet", "is no lock of a corpus")):
         with pytest.raises(PubmillError, match=word):

@@ -227,6 +227,8 @@ def test_unsound_examples(
 @pytest.mark.parametrize(("second", "message"), [
     (b"\n", ":2: not valid JSON"), (GOOD[:30], ":2: not valid JSON"),
     (GOOD[:-2] + b", Qzcanary}\n", ":2: not valid JSON"), (b"Qzcanary\xff\n", ": broken after line"),
+    *((second, ":2: nested too deeply, or a number too long")
+      for second in (b"[" * 100_000, b'{"id": ' + b"9" * 5000 + b"}\n")),
     (GOOD, ":2: example a: its id occurs for the second time"),
 ])  # fmt: skip
 def test_lines_that_are_no_json_or_stand_there_twice(tmp_path: Path, second: bytes, message: str) -> None:

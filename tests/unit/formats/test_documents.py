@@ -91,12 +91,19 @@ def made(start: int, end: int, name: str, kind: str = "A", **more: Any) -> TextM
     return TextMention(start=start, end=end, type=kind, text=TEXT[start:end], id=name, **more)
 
 
-def test_mentions_belong_to_the_passage_they_begin_in_and_take_their_relations_along() -> None:
+def test_a_mention_belongs_to_the_passage_in_which_it_begins() -> None:
     found = [made(0, 3, "1"), made(3, 4, "2"), made(4, 6, "3"), made(6, 7, "4"), made(7, 8, "5")]
     passages = passages_of(["abc", "de", ""], found)
     assert [(one.text, one.offset) for one in passages] == [("abc", 0), ("de", 4), ("", 7)]
     # what begins at a separator, or at an empty text, is in none
     assert [[one.id for one in part.mentions] for part in passages] == [["1"], ["3"], []]
+
+
+def relation(name: str, kind: str, *arguments: str) -> FileRelation:
+    return FileRelation(type=kind, arguments=arguments, source=None, id=name)
+
+
+def test_replaced_mentions_take_their_relations_along() -> None:
     relations = [
         relation("R1", "a", "1", "2"), relation("R2", "a", "3", "3"), relation("R3", "b", "R1", "3"),
         relation("R4", "b", "R3", "3"), relation("R5", "b", "R2", "3"),
@@ -113,10 +120,6 @@ def test_mentions_belong_to_the_passage_they_begin_in_and_take_their_relations_a
     assert all(map(found.keeps, mentions)) and found.kept_relations() == []
     found = Annotated(document=document, own=frozenset("b"))
     assert [one.id for one in found.kept_relations()] == ["R1", "R2"]
-
-
-def relation(name: str, kind: str, *arguments: str) -> FileRelation:
-    return FileRelation(type=kind, arguments=arguments, source=None, id=name)
 
 
 @pytest.mark.parametrize("name", ["a.b.txt", "a.b.txt.gz"])
