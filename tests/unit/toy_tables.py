@@ -149,8 +149,8 @@ def system_record(model: str, **changes: Any) -> Record:
     values: dict[str, Any] = {
         "protocol": "off-the-shelf", "setting": "as-it-is", "dev_score": None, "max_length": None,
         "dev_split": None,
-        "recipe": statement(model), "versions": {"take_predictions": 1}, "trained_on_sha256": {"test": "d" * 64},
-        "packages": {"lxml": "6.1.3"}, "seconds": 1000.0,
+        "recipe": statement(model), "versions": {"take_predictions": 1}, "packages": {"lxml": "6.1.3"},
+        "trained_on_sha256": {"test": "d" * 64}, "seconds": 1000.0,
     }  # fmt: skip
     return record(model, "bc2gm", 1, SYSTEMS[model], **values | changes)
 

@@ -53,13 +53,10 @@ def test_two_mentions_of_a_sentence_are_an_example_in_the_order_of_their_types(t
     assert named.label == "causes" and left_out["relations_of_other_types"] == 1
 
 
-@pytest.mark.parametrize(
-    ("directed", "expected", "left"),
-    [
-        (False, [("C1", "D1", "a"), ("G3", "G1", "b")], 0),
-        (True, [("C1", "D1", "none"), ("G3", "G1", "none"), ("G1", "G3", "b")], 1),
-    ],
-)
+@pytest.mark.parametrize(("directed", "expected", "left"), [
+    (False, [("C1", "D1", "a"), ("G3", "G1", "b")], 0),
+    (True, [("C1", "D1", "none"), ("G3", "G1", "none"), ("G1", "G3", "b")], 1),
+])  # fmt: skip
 def test_directed_relations_have_both_orders_of_one_type_and_the_given_order_of_two(
     tmp_path: Path, directed: bool, expected: list[tuple[str, str, str]], left: int
 ) -> None:
@@ -132,12 +129,8 @@ def test_relations_of_other_than_two_arguments_are_refused(tmp_path: Path) -> No
     assert found == [] and left_out == {"relations_without_a_pair": 1}
 
 
-@pytest.mark.parametrize(
-    ("text", "separators", "expected"),
-    [
-        ("D1|D2, D1;-", "|,;", ["D1", "D2"]), ("p|SUB|R|3|H", "", ["p|SUB|R|3|H"]), ("-1", "", []),
-        ("", "|", []),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "separators", "expected"), [
+    ("D1|D2, D1;-", "|,;", ["D1", "D2"]), ("p|SUB|R|3|H", "", ["p|SUB|R|3|H"]), ("-1", "", []), ("", "|", []),
+])  # fmt: skip
 def test_concepts_of_a_mention_are_named_once(text: str, separators: str, expected: list[str]) -> None:
     assert concepts_of(text, separators) == expected

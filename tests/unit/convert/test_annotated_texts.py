@@ -9,16 +9,7 @@ from typing import Any
 
 import pytest
 
-from pubmill.convert.annotated_texts import (
-    FURTHEST,
-    TextReading,
-    document_text,
-    has_overlaps,
-    mentions,
-    needed_readings,
-    nested_mentions,
-    sentence_ends,
-)
+from pubmill.convert import annotated_texts
 from pubmill.convert.source_files import ConverterInput, SpecError
 from pubmill.errors import PubmillError
 from pubmill.examples.kinds import TokensExample, WordSpan
@@ -52,7 +43,7 @@ def source(
 
 def labelled(given: ConverterInput) -> tuple[list[str], Counter[str]]:
     """Return the labels of the only sentence, and what is left out."""
-    [found] = mentions(given)
+    [found] = annotated_texts.mentions(given)
     assert (found.id, found.document) == (f"{given.split}-000001", "7")
     assert found.words == ["Renal", "or", "liver", "failure", "."]
     return found.labels, given.left_out
@@ -63,13 +54,10 @@ PART = annotation("D", (9, 22), CompositeRole="IndividualMention")
 PIECES = annotation("D", (0, 5), (15, 22))
 
 
-@pytest.mark.parametrize(
-    ("composite", "labels", "left_out"),
-    [
-        ("whole", ["B-D", "I-D", "I-D", "I-D", "O"], {"composite_parts": 2}),
-        ("parts", ["B-D", "O", "B-D", "I-D", "O"], {"composite_wholes": 1}),
-    ],
-)
+@pytest.mark.parametrize(("composite", "labels", "left_out"), [
+    ("whole", ["B-D", "I-D", "I-D", "I-D", "O"], {"composite_parts": 2}),
+    ("parts", ["B-D", "O", "B-D", "I-D", "O"], {"composite_wholes": 1}),
+])  # fmt: skip
 def test_wholes_or_parts_are_kept(
     tmp_path: Path, composite: str, labels: list[str], left_out: dict[str, int]
 ) -> None:
@@ -91,15 +79,12 @@ def test_pieces_and_misplaced_mentions_are_read_or_counted(tmp_path: Path) -> No
         labelled(source(tmp_path, bioc(wrong)))
 
 
-@pytest.mark.parametrize(
-    ("found", "expected"),
-    [
-        (PART, "composite mentions (at character 9), which can be read in several ways; give the converter's "
-         "option `composite`: `whole` or `parts`"),
-        (PIECES, "mentions of several pieces (at character 0), which can be read in several ways; give the "
-         "converter's option `discontinuous`: `covers` or `leave_out`"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("found", "expected"), [
+    (PART, "composite mentions (at character 9), which can be read in several ways; give the converter's "
+     "option `composite`: `whole` or `parts`"),
+    (PIECES, "mentions of several pieces (at character 0), which can be read in several ways; give the "
+     "converter's option `discontinuous`: `covers` or `leave_out`"),
+])  # fmt: skip
 def test_two_readings_need_an_option(tmp_path: Path, found: dict[str, Any], expected: str) -> None:
     with pytest.raises(SpecError) as caught:
         labelled(source(tmp_path, bioc(found)))
@@ -123,7 +108,7 @@ def test_overlapping_mentions_need_an_option_and_adjacent_or_equal_ones_do_not(t
     for overlaps, labels in (("longest", ["B-B", "I-B"]), ("shortest", ["B-A", "O"])):
         given = source(tmp_path, nested, overlaps=overlaps)
         assert labelled(given) == (["O", "O", *labels, "O"], {"overlapping_mentions": 1})
-    [found] = nested_mentions(source(tmp_path, nested))
+    [found] = annotated_texts.nested_mentions(source(tmp_path, nested))
     assert found.mentions == [WordSpan(2, 3, "A"), WordSpan(2, 4, "B")]
 
 
@@ -138,11 +123,11 @@ def test_kept_types_may_have_other_names_and_others_are_counted(tmp_path: Path, 
 def test_divided_words_stay_whole_and_an_unknown_form_is_refused(tmp_path: Path) -> None:
     row = {"id": 7, "tokenized_text": ["non-small", "cell."], "ner": []}
     given = source(tmp_path, json.dumps(row), form="word-spans")
-    assert list(mentions(given)) == [
+    assert list(annotated_texts.mentions(given)) == [
         TokensExample(id="train-000001", document="7", words=["non-small", "cell."], labels=["O", "O"])
     ]
     with pytest.raises(SpecError) as caught:
-        list(mentions(source(tmp_path, "", form="bioc")))
+        list(annotated_texts.mentions(source(tmp_path, "", form="bioc")))
     assert str(caught.value) == (
         "the converter's option `form` is 'bioc'; give one of pubtator, bioc-json, bioc-xml, brat, spans, "
         "word-spans, drugprot"
@@ -158,21 +143,21 @@ def documents(*names: str) -> str:
 def test_a_split_is_documents_that_a_file_names_or_that_are_held_out(tmp_path: Path) -> None:
     text = documents("1", "2", "3")
     given = source(tmp_path, "", "dev", {"archive": text, "dev_documents": " 3 \n\n1\n"})
-    assert [one.document for one in mentions(given)] == ["1", "3"]
+    assert [one.document for one in annotated_texts.mentions(given)] == ["1", "3"]
     given = source(tmp_path, "", "dev", {"archive": text, "dev_documents": "8\n2\n9\n"})
     with pytest.raises(PubmillError) as caught:
-        list(mentions(given))
+        list(annotated_texts.mentions(given))
     assert str(caught.value) == f"{tmp_path}/dev_documents: 2 of 3 documents are missing, first 8"
     names = [f"d{number}" for number in range(10)]
     files = {"test": documents("t1")}
     found: dict[str, list[str]] = {}
     for split in ("train", "dev", "test"):
         held = source(tmp_path, documents(*names), split, files, held_out={"share": 0.3, "seed": 1})
-        found[split] = [str(one.document) for one in mentions(held)]
+        found[split] = [str(one.document) for one in annotated_texts.mentions(held)]
     assert found["test"] == ["t1"] and len(found["dev"]) == 3
     assert sorted(found["train"] + found["dev"]) == names
     with pytest.raises(PubmillError, match=r"train: there are no documents in it"):
-        list(mentions(source(tmp_path, documents(), held_out={"share": 0.3, "seed": 1})))
+        list(annotated_texts.mentions(source(tmp_path, documents(), held_out={"share": 0.3, "seed": 1})))
 
 
 def document(*passages: tuple[int, str]) -> InputDocument:
@@ -182,12 +167,15 @@ def document(*passages: tuple[int, str]) -> InputDocument:
 
 
 def test_passages_stand_at_their_offsets_with_line_feeds_between() -> None:
-    assert document_text(document((6, "Two."), (0, "One."))) == "One.\n\nTwo."
-    assert document_text(document((0, "One."), (4, "Two."))) == "One.Two."
-    assert document_text(document((2, "One."))) == "\n\nOne."
-    assert len(document_text(document((0, "One."), (4 + FURTHEST, "Two.")))) == 8 + FURTHEST
+    assert annotated_texts.document_text(document((6, "Two."), (0, "One."))) == "One.\n\nTwo."
+    assert annotated_texts.document_text(document((0, "One."), (4, "Two."))) == "One.Two."
+    assert annotated_texts.document_text(document((2, "One."))) == "\n\nOne."
+    assert (
+        len(annotated_texts.document_text(document((0, "One."), (4 + annotated_texts.FURTHEST, "Two."))))
+        == 8 + annotated_texts.FURTHEST
+    )
     # an empty passage, as for an absent abstract, may have any offset
-    assert document_text(document((0, ""), (0, "One."), (2, ""), (99_999, ""))) == "One."
+    assert annotated_texts.document_text(document((0, ""), (0, "One."), (2, ""), (99_999, ""))) == "One."
 
 
 @pytest.mark.parametrize(
@@ -195,26 +183,22 @@ def test_passages_stand_at_their_offsets_with_line_feeds_between() -> None:
 )
 def test_passages_that_overlap_or_stand_far_apart_are_refused(offset: int, fault: str) -> None:
     with pytest.raises(PubmillError) as caught:
-        document_text(document((0, "One."), (offset, "Two.")))
+        annotated_texts.document_text(document((0, "One."), (offset, "Two.")))
     assert str(caught.value) == (
         f"in:1: the passage at offset {offset} {fault}; offsets must count characters from the start of the "
         "document"
     )
 
 
-@pytest.mark.parametrize(
-    ("sentences", "parts"),
-    [
-        ("lines", ["Ask Dr. Who. It is. no", "End."]),
-        ("stops", ["Ask Dr.", "Who.", "It is. no", "End."]),
-        ("punkt", ["Ask Dr. Who.", "It is.", "no", "End."]),
-    ],
-)
+@pytest.mark.parametrize(("sentences", "parts"), [
+    ("lines", ["Ask Dr. Who. It is. no", "End."]), ("stops", ["Ask Dr.", "Who.", "It is. no", "End."]),
+    ("punkt", ["Ask Dr. Who.", "It is.", "no", "End."]),
+])  # fmt: skip
 def test_sentences_end_as_the_option_says(tmp_path: Path, sentences: Any, parts: list[str]) -> None:
     (tmp_path / "punkt.zip").write_bytes(punkt_zip())
     given = ConverterInput("train", {"punkt": tmp_path / "punkt.zip"}, {}, Counter())
     text = "Ask Dr. Who. It is. no\nEnd."
-    ends = sentence_ends(given, TextReading(form="brat", sentences=sentences))
+    ends = annotated_texts.sentence_ends(given, annotated_texts.TextReading(form="brat", sentences=sentences))
     for _ in range(2):  # the splitter is kept
         places = [0, *ends(text), len(text)]
         found = [text[one:other].strip() for one, other in pairwise(places)]
@@ -230,15 +214,12 @@ def with_mentions(*found: TextMention) -> InputDocument:
     return InputDocument(id="7", where="", passages=passages)
 
 
-@pytest.mark.parametrize(
-    ("given", "needed"),
-    [
-        (with_mentions(mention(0, 2), mention(2, 4), mention(0, 2)), {}),
-        (with_mentions(mention(0, 9, "whole"), mention(0, 2, "part")), {"composite": "whole"}),
-        (with_mentions(mention(0, 9, spans=((0, 2), (7, 9)))), {"discontinuous": "covers"}),
-        (with_mentions(mention(2, 5), mention(0, 3)), {"overlaps": "longest"}),
-    ],
-)
+@pytest.mark.parametrize(("given", "needed"), [
+    (with_mentions(mention(0, 2), mention(2, 4), mention(0, 2)), {}),
+    (with_mentions(mention(0, 9, "whole"), mention(0, 2, "part")), {"composite": "whole"}),
+    (with_mentions(mention(0, 9, spans=((0, 2), (7, 9)))), {"discontinuous": "covers"}),
+    (with_mentions(mention(2, 5), mention(0, 3)), {"overlaps": "longest"}),
+])  # fmt: skip
 def test_documents_need_the_options_of_what_they_have(given: InputDocument, needed: dict[str, str]) -> None:
-    assert needed_readings([with_mentions(), given]) == needed
-    assert has_overlaps(given) == ("overlaps" in needed)
+    assert annotated_texts.needed_readings([with_mentions(), given]) == needed
+    assert annotated_texts.has_overlaps(given) == ("overlaps" in needed)

@@ -19,6 +19,8 @@ from pubmill.examples.kinds import Answer, Example, SequenceExample, SpanExample
 from pubmill.messages.quotations import withholding
 
 PUBMED = "http://www.ncbi.nlm.nih.gov/pubmed/"
+Read = Callable[..., tuple[list[Any], Counter[str]]]
+TWICE = b'{"questions": [], "Qzcanary": 1, "Qzcanary": 2}'
 
 
 def question(name: str, kind: str, exact: Any = None, *texts: str) -> dict[str, Any]:
@@ -36,9 +38,6 @@ def archive(path: Path, *files: list[dict[str, Any]], **members: bytes) -> Path:
             zipped.writestr(name, content)
     path.write_bytes(packed.getvalue())
     return path
-
-
-Read = Callable[..., tuple[list[Any], Counter[str]]]
 
 
 @pytest.fixture
@@ -82,20 +81,15 @@ def test_yes_no_questions_take_all_snippets_and_dev_is_listed(read: Read) -> Non
     assert [example.id for example in test] == ["a1"]
 
 
-@pytest.mark.parametrize(
-    ("dev", "changed", "message"),
-    [
-        (["zz"], {}, "dev questions are not among its yes/no questions"),
-        (["b2"], {}, "dev questions are not among"),
-        (["c3", "c3"], {}, "distinct question ids"),
-        ("c3", {}, "list of distinct question ids"),
-        (None, {}, "list of distinct question ids"),
-        ([], {"exact_answer": "maybe"}, "a1: exact_answer is neither yes nor no but 'maybe'"),
-        ([], {"exact_answer": ["yes"]}, "a1: exact_answer is neither yes nor no$"),
-        ([], {"exact_answer": None}, "a1: exact_answer is neither yes nor no$"),
-        ([], {"snippets": []}, "a1 has no snippets"),
-    ],
-)
+@pytest.mark.parametrize(("dev", "changed", "message"), [
+    (["zz"], {}, "dev questions are not among its yes/no questions"),
+    (["b2"], {}, "dev questions are not among"), (["c3", "c3"], {}, "distinct question ids"),
+    ("c3", {}, "list of distinct question ids"), (None, {}, "list of distinct question ids"),
+    ([], {"exact_answer": "maybe"}, "a1: exact_answer is neither yes nor no but 'maybe'"),
+    ([], {"exact_answer": ["yes"]}, "a1: exact_answer is neither yes nor no$"),
+    ([], {"exact_answer": None}, "a1: exact_answer is neither yes nor no$"),
+    ([], {"snippets": []}, "a1 has no snippets"),
+])  # fmt: skip
 def test_what_yes_no_refuses(read: Read, dev: Any, changed: dict[str, Any], message: str) -> None:
     with pytest.raises(PubmillError, match=message):
         read(bioasq.yes_no, "train", {"dev_questions": dev}, train=[{**ASKED[0], **changed}, *ASKED[1:]])
@@ -150,19 +144,14 @@ def test_a_question_repeated_otherwise_is_reported(tmp_path: Path, changed: dict
         bioasq.questions(path, Counter())
 
 
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"type": "factiod"}, r"questions\.0\.type"),
-        ({"id": "free text"}, r"questions\.0\.id"),
-        ({"id": 5}, r"questions\.0\.id"),
-        ({"body": None}, r"questions\.0\.body"),
-        ({"snippets": [{"text": "x"}]}, r"questions\.0\.snippets\.0\.document: Field required"),
-        ({"snippets": [{"text": "secret", "document": "somewhere secret"}]}, r"snippets\.0\.document"),
-        ({"snippets": [{"document": f"{PUBMED}1"}]}, r"snippets\.0\.text: Field required"),
-        ({"snippets": "secret"}, r"questions\.0\.snippets"),
-    ],
-)
+@pytest.mark.parametrize(("changed", "message"), [
+    ({"type": "factiod"}, r"questions\.0\.type"), ({"id": "free text"}, r"questions\.0\.id"),
+    ({"id": 5}, r"questions\.0\.id"), ({"body": None}, r"questions\.0\.body"),
+    ({"snippets": [{"text": "x"}]}, r"questions\.0\.snippets\.0\.document: Field required"),
+    ({"snippets": [{"text": "secret", "document": "somewhere secret"}]}, r"snippets\.0\.document"),
+    ({"snippets": [{"document": f"{PUBMED}1"}]}, r"snippets\.0\.text: Field required"),
+    ({"snippets": "secret"}, r"questions\.0\.snippets"),
+])  # fmt: skip
 def test_another_form_is_refused_without_text(tmp_path: Path, changed: dict[str, Any], message: str) -> None:
     path = archive(tmp_path / "a.zip", [{**ASKED[0], **changed}])
     with pytest.raises(PubmillError, match=rf"Folder/0\.json: .*{message}") as error:
@@ -170,19 +159,13 @@ def test_another_form_is_refused_without_text(tmp_path: Path, changed: dict[str,
     assert "secret" not in str(error.value)
 
 
-TWICE = b'{"questions": [], "Qzcanary": 1, "Qzcanary": 2}'
-
-
-@pytest.mark.parametrize(
-    ("licensed", "content", "message"),
-    [
-        *((True, {**ASKED[1], "id": planted}, r"a\.json: questions\.0\.id: expected an id of at most 40")
-          for planted in ("Qzcanary", "Qzcanary_" * 5 + "1")),
-        (False, TWICE, r"a\.zip:a\.json: the key Qzcanary occurs twice"),
-        (True, TWICE, r"the key <8 characters, not shown"),
-        (False, b'{"questions":\n', r"a\.zip:a\.json: Invalid JSON.*line 2"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("licensed", "content", "message"), [
+    *((True, {**ASKED[1], "id": planted}, r"a\.json: questions\.0\.id: expected an id of at most 40")
+      for planted in ("Qzcanary", "Qzcanary_" * 5 + "1")),
+    (False, TWICE, r"a\.zip:a\.json: the key Qzcanary occurs twice"),
+    (True, TWICE, r"the key <8 characters, not shown"),
+    (False, b'{"questions":\n', r"a\.zip:a\.json: Invalid JSON.*line 2"),
+])  # fmt: skip
 def test_broken_json_is_refused(tmp_path: Path, licensed: bool, content: Any, message: str) -> None:
     """And nothing of a licensed dataset is shown."""
     made = content if isinstance(content, bytes) else json.dumps({"questions": [content]}).encode()
@@ -235,51 +218,31 @@ def test_what_factoids_leave_out_is_counted(read: Read) -> None:
     assert left_out == {**others, **without}
 
 
-@pytest.mark.parametrize(
-    ("exact", "golds"),
-    [
-        ("one", ["one"]),
-        (["one", "two"], ["one", "two"]),
-        ([["one", "two"]], ["one", "two"]),
-        ([["one"], ["two", "one"]], ["one", "two"]),
-        ([" one\n", "", "One"], ["one", "One"]),
-        ([], []),
-        (None, []),
-    ],
-)
+@pytest.mark.parametrize(("exact", "golds"), [
+    ("one", ["one"]), (["one", "two"], ["one", "two"]), ([["one", "two"]], ["one", "two"]),
+    ([["one"], ["two", "one"]], ["one", "two"]), ([" one\n", "", "One"], ["one", "One"]), ([], []),
+    (None, []),
+])  # fmt: skip
 def test_forms_of_exact_answers(tmp_path: Path, exact: Any, golds: list[str]) -> None:
     asked = bioasq.BioasqQuestion.model_validate_json(json.dumps(question("f", "factoid", exact)))
     assert bioasq.synonyms(bioasq.answer_items(asked, tmp_path)) == golds
 
 
-@pytest.mark.parametrize(
-    ("converter", "kind", "exact"),
-    [
-        *((bioasq.list_questions, "list", exact) for exact in ("first", [3], [["a"], [4]])),
-        *((bioasq.factoid, "factoid", exact)
-          for exact in (5, [5], {"a": "b"}, [["a", None]], [[["a"]]])),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("converter", "kind", "exact"), [
+    *((bioasq.list_questions, "list", exact) for exact in ("first", [3], [["a"], [4]])),
+    *((bioasq.factoid, "factoid", exact) for exact in (5, [5], {"a": "b"}, [["a", None]], [[["a"]]])),
+])  # fmt: skip
 def test_other_answers_are_refused(read: Read, converter: Any, kind: str, exact: Any) -> None:
     with pytest.raises(PubmillError, match="question f1: exact_answer is not a list of strings"):
         read(converter, "train", train=[question("f1", kind, exact, "x")])
 
 
-@pytest.mark.parametrize(
-    ("gold", "context", "text"),
-    [
-        ("il-2", "The IL-2 gene", "IL-2"),
-        ("a+b (c)", "x A+B (C) y", "A+B (C)"),
-        ("two  words", "x two\u00a0 \u2009words", "two\u00a0 \u2009words"),
-        ("İstanbul", "iı İSTANBUL", "İSTANBUL"),
-        ("ΑΣ", "x ας", "ας"),
-        ("TNF-α", "\U0001f9ec tnf-Α", "tnf-Α"),
-        ("twowords", "two words", None),
-        ("β", "b", None),
-        ("x", "", None),
-        (" ", " ", None),
-    ],
-)
+@pytest.mark.parametrize(("gold", "context", "text"), [
+    ("il-2", "The IL-2 gene", "IL-2"), ("a+b (c)", "x A+B (C) y", "A+B (C)"),
+    ("two  words", "x two\u00a0 \u2009words", "two\u00a0 \u2009words"),
+    ("İstanbul", "iı İSTANBUL", "İSTANBUL"), ("ΑΣ", "x ας", "ας"), ("TNF-α", "\U0001f9ec tnf-Α", "tnf-Α"),
+    ("twowords", "two words", None), ("β", "b", None), ("x", "", None), (" ", " ", None),
+])  # fmt: skip
 def test_answers_are_found_whatever_their_case_and_blanks(gold: str, context: str, text: str | None) -> None:
     found = bioasq.find([gold], context)
     assert found == ([] if text is None else [Answer(text=text, start=context.index(text))])
@@ -328,7 +291,7 @@ def in_squad_form(path: Path, answered: bool, *asked: tuple[str, str]) -> Path:
 GOLDEN = [question("f1", "factoid", [["IL-2"]]), question("f2", "factoid", ["x"]), ASKED[0]]
 
 
-def test_training_questions_are_grouped(read: Read, tmp_path: Path) -> None:
+def test_squads_questions_are_grouped_and_get_their_golds_from_bioasq(read: Read, tmp_path: Path) -> None:
     path = in_squad_form(tmp_path / "train.json", True, ("f1_000", "IL2 is it."), ("f1_001", "TNF too."))
     train, _ = read(bioasq.factoid_squad, "train", train=path)
     assert [(example.id, example.group, example.document, example.golds) for example in train] == [
@@ -336,9 +299,6 @@ def test_training_questions_are_grouped(read: Read, tmp_path: Path) -> None:
         ("f1_001", "f1", None, []),
     ]
     assert train[1].answers == [Answer(text="TNF", start=0)]
-
-
-def test_test_questions_get_their_golds_from_bioasqs_own_archive(read: Read, tmp_path: Path) -> None:
     path = in_squad_form(tmp_path / "test.json", False, ("f1_000", "It is il-2."), ("f1_001", "None."))
     test, left_out = read(bioasq.factoid_squad, "test", test=path, golden=GOLDEN)
     assert [(example.id, example.group, example.golds, example.answers) for example in test] == [
@@ -351,17 +311,14 @@ def test_test_questions_get_their_golds_from_bioasqs_own_archive(read: Read, tmp
     assert not list(left_out)  # no count of none
 
 
-@pytest.mark.parametrize(
-    ("split", "answered", "name", "message"),
-    [
-        ("test", False, "f9_000", "question f9 has no factoid answer"),
-        ("test", False, "a1_000", "question a1 has no factoid answer"),
-        ("test", False, "f1", "question f1: expected an id like QUESTION_000"),
-        ("test", True, "f1_000", "question f1 has answers of its own"),
-        ("train", True, "f1", "question f1: expected an id like QUESTION_000"),
-        ("train", False, "f1_000", "question f1_000 has 0 answers but is marked as possible"),
-    ],
-)
+@pytest.mark.parametrize(("split", "answered", "name", "message"), [
+    ("test", False, "f9_000", "question f9 has no factoid answer"),
+    ("test", False, "a1_000", "question a1 has no factoid answer"),
+    ("test", False, "f1", "question f1: expected an id like QUESTION_000"),
+    ("test", True, "f1_000", "question f1 has answers of its own"),
+    ("train", True, "f1", "question f1: expected an id like QUESTION_000"),
+    ("train", False, "f1_000", "question f1_000 has 0 answers but is marked as possible"),
+])  # fmt: skip
 def test_what_the_squad_form_refuses(
     read: Read, tmp_path: Path, split: str, answered: bool, name: str, message: str
 ) -> None:

@@ -34,22 +34,19 @@ def test_pairs_come_in_the_order_of_the_list_with_the_mean_of_the_ratings(tmp_pa
     assert (found.score, found.ratings) == (2.0, [0.0, 1.0, 2.0, 3.0, 4.0])
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("3.8", "3.6", r"dev\.tsv:3: pair 1 has the score '3.6', but the mean of its annotators is 3.8"),
-        ("3.8", "high", r"dev\.tsv:3: pair 1 has the score 'high'"),
-        ("Two cells.\t", "Two cats.\t", r"dev\.tsv:3: the pair 1 does not have these sentences in the file"),
-        ("2\tA\tB\t0.0", "3\tA\tB\t0.0", r"dev\.tsv:2: the pair 3 does not have these sentences"),
-        ("\t0.0", "", r"dev\.tsv:2: expected 4 columns"),
-        ("sent1", "text", r"dev\.tsv:1: expected the headings pair_id<TAB>sent1"),
-        ("\t4\t4\t3", "\t4\t5\t3", r"ratings\.tsv:2: expected scores from 0 to 4, found '4 5 3 4 4'"),
-        ("\t4\t4\t3", "\t4\t3", r"ratings\.tsv:2: expected 8 columns"),
-        ("2\tA\tB\t0\t", "1\tA\tB\t0\t", r"ratings\.tsv:3: expected a pair's number that isn't used .*'1'"),
-        ("2\tA\tB\t0\t", "x\tA\tB\t0\t", r"ratings\.tsv:3: expected a pair's number"),
-        ("annotator_e", "annotator_f", r"ratings\.tsv:1: expected the headings"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("old", "new", "message"), [
+    ("3.8", "3.6", r"dev\.tsv:3: pair 1 has the score '3.6', but the mean of its annotators is 3.8"),
+    ("3.8", "high", r"dev\.tsv:3: pair 1 has the score 'high'"),
+    ("Two cells.\t", "Two cats.\t", r"dev\.tsv:3: the pair 1 does not have these sentences in the file"),
+    ("2\tA\tB\t0.0", "3\tA\tB\t0.0", r"dev\.tsv:2: the pair 3 does not have these sentences"),
+    ("\t0.0", "", r"dev\.tsv:2: expected 4 columns"),
+    ("sent1", "text", r"dev\.tsv:1: expected the headings pair_id<TAB>sent1"),
+    ("\t4\t4\t3", "\t4\t5\t3", r"ratings\.tsv:2: expected scores from 0 to 4, found '4 5 3 4 4'"),
+    ("\t4\t4\t3", "\t4\t3", r"ratings\.tsv:2: expected 8 columns"),
+    ("2\tA\tB\t0\t", "1\tA\tB\t0\t", r"ratings\.tsv:3: expected a pair's number that isn't used .*'1'"),
+    ("2\tA\tB\t0\t", "x\tA\tB\t0\t", r"ratings\.tsv:3: expected a pair's number"),
+    ("annotator_e", "annotator_f", r"ratings\.tsv:1: expected the headings"),
+])  # fmt: skip
 def test_broken_or_contradictory_files_are_reported(tmp_path: Path, old: str, new: str, message: str) -> None:
     assert (old in RATINGS) != (old in LIST)
     with pytest.raises(PubmillError, match=message):

@@ -106,7 +106,7 @@ def test_sentences_and_labels_of_blue(convert: Reader, left_out: Counter[str]) -
     assert left_out["mentions_across_sentences"] == 1
 
 
-WRONG = [
+@pytest.mark.parametrize(("role", "old", "new", "message"), [
     ("train_abstracts", f"\t{TITLE}", "", r"train_abstracts\.tsv:1: expected 3 columns, found 2"),
     ("train_abstracts", "7\t", "PMC7\t", r"abstracts\.tsv: there is no abstract of 7"),
     ("train_abstracts", "", "7\tA\tB\n", r"abstracts\.tsv:2: a second abstract of 7"),
@@ -121,26 +121,15 @@ WRONG = [
     ("train_relations", "\tY \tA", "\tA", r"relations\.tsv:1: expected 4 or 6 columns, found 5"),
     ("train_relations", "Arg1:T4", "Arg1:T40", r"relations\.tsv: PMID 7: .* 'CPR:6 T40 T5'"),
     ("train_relations", "Arg1:T4", "Arg1:T5", r"relations\.tsv: PMID 7: expected a CHEMICAL as Arg1.* T5 T5"),
-    (
-        "train_relations",
-        "Arg2:T5",
-        "Arg2:T4",
-        r"relations\.tsv: PMID 7: .* a GENE-Y or GENE-N as Arg2.* T4 T4",
-    ),
+    ("train_relations", "Arg2:T5", "Arg2:T4",
+     r"relations\.tsv: PMID 7: .* a GENE-Y or GENE-N as Arg2.* T4 T4"),
     ("train_relations", "CPR:6", "CPR:66", r"relations\.tsv: PMID 7: .* found 'Y ' for 'CPR:66 T4 T5'"),
     ("train_relations", "N \t", "Y \t", r"relations\.tsv: .*`Y` for CPR:3.* found 'Y ' for 'CPR:2"),
-    (
-        "train_relations",
-        "CPR:6",
-        "CPR:3",
-        r"gold_standard\.tsv: 7 CPR:3 Arg1:T4 Arg2:T5 is only in this file, or",
-    ),
+    ("train_relations", "CPR:6", "CPR:3",
+     r"gold_standard\.tsv: 7 CPR:3 Arg1:T4 Arg2:T5 is only in this file, or"),
     ("train_relations", "", "\n", r"relations\.tsv:5: expected 4 or 6 columns"),
     ("train_gold_standard", "7\tCPR:6\tArg1:T4\tArg2:T5\n", "", r"ard\.tsv: 7 CPR:6 Arg1:T4 Arg2:T5 is only"),
-]
-
-
-@pytest.mark.parametrize(("role", "old", "new", "message"), WRONG)
+])  # fmt: skip
 def test_another_form_is_refused(convert: Reader, role: str, old: str, new: str, message: str) -> None:
     with pytest.raises(PubmillError, match=message):
         convert(**{role: (old, new)})
@@ -171,19 +160,15 @@ def test_scibert_marks_become_spans_and_go_back(tmp_path: Path) -> None:
     assert "".join(scibert.write(examples, WriterOptions({}, None))) == "".join(SCIBERT)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("[[ ", "", "expected one mention between"),
-        (" ]]", "", "expected one mention between"),
-        (": blocks", " << blocks", "expected one mention between"),
-        ('"INHIBITOR"', '"NOT"', "expected a label among INHIBITOR, SUBSTRATE, found 'NOT'"),
-        ('"metadata": []', '"metadata": [1]', "metadata: .*at most 0 items"),
-        ('", "label"', ', "label"', "Invalid JSON"),
-        ('"metadata": []', '"metadata": [], "more": 1', "more: Extra inputs"),
-        ('"metadata": []', '"metadata": [], "label": "SUBSTRATE"', "the key label occurs twice"),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "message"), [
+    ("[[ ", "", "expected one mention between"), (" ]]", "", "expected one mention between"),
+    (": blocks", " << blocks", "expected one mention between"),
+    ('"INHIBITOR"', '"NOT"', "expected a label among INHIBITOR, SUBSTRATE, found 'NOT'"),
+    ('"metadata": []', '"metadata": [1]', "metadata: .*at most 0 items"),
+    ('", "label"', ', "label"', "Invalid JSON"),
+    ('"metadata": []', '"metadata": [], "more": 1', "more: Extra inputs"),
+    ('"metadata": []', '"metadata": [], "label": "SUBSTRATE"', "the key label occurs twice"),
+])  # fmt: skip
 def test_scibert_lines_that_are_not_in_their_form(tmp_path: Path, old: str, new: str, message: str) -> None:
     assert old in SCIBERT[0]
     with pytest.raises(PubmillError, match=rf"dev\.txt:2: {message}"):

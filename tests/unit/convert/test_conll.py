@@ -32,7 +32,7 @@ def labels_of(path: Path, labels: str, options: dict[str, Any]) -> list[str]:
     return example.labels
 
 
-def test_sentences_get_ids_words_and_cut_labels(tmp_path: Path) -> None:
+def test_sentences_get_ids_words_and_cut_labels_without_a_byte_order_mark(tmp_path: Path) -> None:
     examples = convert(
         tmp_path / "a.tsv", "No\tO\npain\tB-Disease\nnow\tI-Disease\n\nAspirin\tB-Chemical\n\n"
     )
@@ -47,17 +47,16 @@ def test_sentences_get_ids_words_and_cut_labels(tmp_path: Path) -> None:
     ]  # fmt: skip
     (example,) = convert(tmp_path / "a.tsv", "A\tO\r\nB\tB")
     assert (example.words, example.labels) == (["A", "B"], ["O", "B"])
+    assert [one.words for one in convert(tmp_path / "a.tsv", "\ufeffa\tO\n")] == [["a"]]
+    (tmp_path / "a.tar").write_bytes(tarball({"x/a.iob2": "\ufeffa\tO\n".encode()}))
+    files = {"train": {"source": "training", "member": "a.iob2"}}
+    assert [one.words for one in split_of({"training": tmp_path / "a.tar"}, "train", files)] == [["a"]]
 
 
-@pytest.mark.parametrize(
-    ("form", "mark", "document"),
-    [
-        ("medline", "###MEDLINE:95369245", "95369245"),
-        ("parenthesised", "-DOCSTART- (7)", "7"),
-        ("unnamed", "-DOCSTART-\tO", None),
-        ("unnamed", "-DOCSTART- -X- O O", None),
-    ],
-)
+@pytest.mark.parametrize(("form", "mark", "document"), [
+    ("medline", "###MEDLINE:95369245", "95369245"), ("parenthesised", "-DOCSTART- (7)", "7"),
+    ("unnamed", "-DOCSTART-\tO", None), ("unnamed", "-DOCSTART- -X- O O", None),
+])  # fmt: skip
 def test_other_document_marks(tmp_path: Path, form: str, mark: str, document: str | None) -> None:
     examples = convert(tmp_path / "a.tsv", f"{mark}\n\nA\tO\n{mark}\nB\tB\n", {**TYPED, "documents": form})
     assert [(example.document, example.words) for example in examples] == [
@@ -76,21 +75,6 @@ def test_columns_and_the_label_for_outside_may_be_others(tmp_path: Path) -> None
     assert labels_of(tmp_path / "a.tsv", "N p p N o", options) == ["O", "B-p", "I-p", "O", "B-o"]
     with pytest.raises(PubmillError, match=r":2: expected a BIO label \(N, B, I, B-TYPE, I-TYPE\), found"):
         labels_of(tmp_path / "a.tsv", "N O", {**TYPED, "outside": "N"})
-
-
-@pytest.mark.parametrize(
-    "word", ["a b", "a\u00a0b", "a\u2028", "a\x0bb", "a\0", "\x01", "a\x7f", "a\x85b", "\x1c"]
-)
-def test_a_word_is_one_word(tmp_path: Path, word: str) -> None:
-    with pytest.raises(PubmillError, match=r"a\.tsv:2: expected "):
-        convert(tmp_path / "a.tsv", f"a\tO\n{word}\tO\n")
-
-
-def test_a_byte_order_mark_is_no_part_of_a_word(tmp_path: Path) -> None:
-    assert [one.words for one in convert(tmp_path / "a.tsv", "\ufeffa\tO\n")] == [["a"]]
-    (tmp_path / "a.tar").write_bytes(tarball({"x/a.iob2": "\ufeffa\tO\n".encode()}))
-    files = {"train": {"source": "training", "member": "a.iob2"}}
-    assert [one.words for one in split_of({"training": tmp_path / "a.tar"}, "train", files)] == [["a"]]
 
 
 GENIA = "###MEDLINE:{}\n\nA\tB-protein\nof\tO\n{}\tB-DNA\n\nA\tO\n\n"
@@ -124,73 +108,53 @@ def test_splits_are_cut_from_an_archives_member(genia: dict[str, Path]) -> None:
     assert split_of(genia, "dev")[0].id == "dev-000001"
 
 
-@pytest.mark.parametrize(
-    ("file", "message"),
-    [
-        ({"source": "training", "member": "task3.iob2"}, r"expected one file task3\.iob2 in it, found \[\]"),
-        ({"source": "training", "member": "task2.iob2", "until": "30"}, "`files` has for train.*`source`"),
-        ({"source": "training", "member": "task2.iob2", "from": 30}, "files.train.from: expected text"),
-        ({"member": "task2.iob2"}, "`files` has for train.*`source`"),
-        ({"source": "elsewhere"}, "needs a source 'elsewhere'"),
-        (None, "files.train: expected keys with values .found None"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("file", "message"), [
+    ({"source": "training", "member": "task3.iob2"}, r"expected one file task3\.iob2 in it, found \[\]"),
+    ({"source": "training", "member": "task2.iob2", "until": "30"}, "`files` has for train.*`source`"),
+    ({"source": "training", "member": "task2.iob2", "from": 30}, "files.train.from: expected text"),
+    ({"member": "task2.iob2"}, "`files` has for train.*`source`"),
+    ({"source": "elsewhere"}, "needs a source 'elsewhere'"),
+    (None, "files.train: expected keys with values .found None"),
+])  # fmt: skip
 def test_files_that_are_not_there(genia: dict[str, Path], file: Any, message: str) -> None:
     with pytest.raises(PubmillError, match=message):
         split_of(genia, "train", {"train": file})
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "message"),
-    [
-        ("A\tO\nB B\n", 2, "word<TAB>label"),
-        ("A\tO\tO\n", 1, "word<TAB>label"),
-        ("A\tO\n\tO\n", 2, "word<TAB>label"),
-        ("A\tO\n\nB\tE-Disease\n", 3, "BIO label"),
-        ("A\t\n", 1, "BIO label"),
-        ("A\tB-\n", 1, "BIO label"),
-        ("A\tO-x\n", 1, "BIO label"),
-        ("A\tB-x y\n", 1, "BIO label"),
-        ("-DOCSTART-\n", 1, "-DOCSTART- ID"),
-        ("-DOCSTART-\tO\n", 1, "-DOCSTART- ID"),
-        ("-DOCSTART- 1 2\n", 1, "-DOCSTART- ID"),
-        ("-DOCSTART- 1\n\n-DOCSTART- 2\nA\tO\n", 1, "no sentence follows the mark of document 1"),
-        ("A\tO\n-DOCSTART- 1\n\n", 2, "no sentence follows the mark of document 1"),
-    ],
-)
+@pytest.mark.parametrize(("text", "line", "message"), [
+    ("A\tO\nB B\n", 2, "word<TAB>label"), ("A\tO\tO\n", 1, "word<TAB>label"),
+    ("A\tO\n\tO\n", 2, "word<TAB>label"), ("A\tO\n\nB\tE-Disease\n", 3, "BIO label"),
+    ("A\t\n", 1, "BIO label"), ("A\tB-\n", 1, "BIO label"), ("A\tO-x\n", 1, "BIO label"),
+    ("A\tB-x y\n", 1, "BIO label"), ("-DOCSTART-\n", 1, "-DOCSTART- ID"),
+    ("-DOCSTART-\tO\n", 1, "-DOCSTART- ID"), ("-DOCSTART- 1 2\n", 1, "-DOCSTART- ID"),
+    ("-DOCSTART- 1\n\n-DOCSTART- 2\nA\tO\n", 1, "no sentence follows the mark of document 1"),
+    ("A\tO\n-DOCSTART- 1\n\n", 2, "no sentence follows the mark of document 1"),
+    # a word is one word
+    *((f"A\tO\n{word}\tO\n", 2, "expected ")
+      for word in ("a b", "a\u00a0b", "a\u2028", "a\x0bb", "a\0", "\x01", "a\x7f", "a\x85b", "\x1c")),
+])  # fmt: skip
 def test_malformed_lines_are_reported(tmp_path: Path, text: str, line: int, message: str) -> None:
     with pytest.raises(PubmillError, match=rf"a\.tsv:{line}: .*{message}"):
         convert(tmp_path / "a.tsv", text)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({}, "labels: this key is required"), ({"labels": "second"}, "labels: expected .*first_character"),
-        ({**FIRST, "lower": "yes"}, "lower: unknown key"),
-        ({**FIRST, "spelling": "TYPE"}, "`spelling` is 'TYPE'; .*TYPE-B"),
-        ({**FIRST, "columns": ["word", "tag"]}, "`columns` is "),
-        ({**FIRST, "columns": ["word", "label", "label"]}, "`columns` is "),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("options", "message"), [
+    ({}, "labels: this key is required"),
+    ({"labels": "second"}, "labels: expected .*first_character"),
+    ({**FIRST, "lower": "yes"}, "lower: unknown key"),
+    ({**FIRST, "spelling": "TYPE"}, "`spelling` is 'TYPE'; .*TYPE-B"),
+    ({**FIRST, "columns": ["word", "tag"]}, "`columns` is "),
+    ({**FIRST, "columns": ["word", "label", "label"]}, "`columns` is "),
+])  # fmt: skip
 def test_wrong_options_are_named(tmp_path: Path, options: dict[str, Any], message: str) -> None:
     with pytest.raises(PubmillError, match=message):
         convert(tmp_path / "a.tsv", "A\tO\n", options)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Qzcanary\n",
-        "Qzcanary\tQzcanary\n",
-        "A\tB-Qzcanary x\n",
-        "A\tB-Qzcanary\n",
-        "A\tB-x\nA\tI-Qzcanary\n",
-        "Qzcanary\0\tO\n",
-        "-DOCSTART- Qzcanary Qzcanary\n",
-        "-DOCSTART- Qzcanary\n\n-DOCSTART- Qzcanary\n",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "Qzcanary\n", "Qzcanary\tQzcanary\n", "A\tB-Qzcanary x\n", "A\tB-Qzcanary\n", "A\tB-x\nA\tI-Qzcanary\n",
+    "Qzcanary\0\tO\n", "-DOCSTART- Qzcanary Qzcanary\n", "-DOCSTART- Qzcanary\n\n-DOCSTART- Qzcanary\n",
+])  # fmt: skip
 @pytest.mark.parametrize("options", [{**TYPED, "types": ["x"]}, {**FIRST, "types": ["x"], "keep": ["x"]}])
 def test_licensed_text_is_in_no_message(tmp_path: Path, text: str, options: dict[str, Any]) -> None:
     with withholding(True), pytest.raises(PubmillError, match=r"a\.tsv:\d: ") as caught:
@@ -246,16 +210,13 @@ def test_the_written_form_is_that_of_blurb() -> None:
             list(write([], form(**options)))
 
 
-@pytest.mark.parametrize(
-    ("scheme", "written", "read_as"),
-    [
-        ("iob1", "I-x I-x B-x O I-y I-x", "B-x I-x B-x O B-y B-x"),
-        ("io", "I I O I-x I-y", "B I O B-x B-y"),
-        ("bioul", "B-x I-x L-x U-x O U-y", "B-x I-x I-x B-x O B-y"),
-        ("iobes", "B-x I-x E-x S-x O S-y", "B-x I-x I-x B-x O B-y"),
-        ("bare", "x x O y x-z", "B-x I-x O B-y B-x-z"),
-    ],
-)
+@pytest.mark.parametrize(("scheme", "written", "read_as"), [
+    ("iob1", "I-x I-x B-x O I-y I-x", "B-x I-x B-x O B-y B-x"),
+    ("io", "I I O I-x I-y", "B I O B-x B-y"),
+    ("bioul", "B-x I-x L-x U-x O U-y", "B-x I-x I-x B-x O B-y"),
+    ("iobes", "B-x I-x E-x S-x O S-y", "B-x I-x I-x B-x O B-y"),
+    ("bare", "x x O y x-z", "B-x I-x O B-y B-x-z"),
+])  # fmt: skip
 def test_other_schemes_become_bio(tmp_path: Path, scheme: str, written: str, read_as: str) -> None:
     found = labels_of(tmp_path / "a.tsv", written, {**TYPED, "scheme": scheme})
     assert found == read_as.split()
@@ -286,10 +247,9 @@ def test_another_type_than_the_known_ones_is_reported(tmp_path: Path, scheme: st
     assert labels_of(tmp_path / "a.tsv", f"O {label.replace('y', 'z')}", options) == ["O", "B-z"]
 
 
-@pytest.mark.parametrize(
-    ("labels", "line"),
-    [("O I-x", 2), ("I", 1), ("B-x I-y", 2), ("B-x I-x O I-x", 4), ("B I-x", 2), ("B-x I", 2)],
-)
+@pytest.mark.parametrize(("labels", "line"), [
+    ("O I-x", 2), ("I", 1), ("B-x I-y", 2), ("B-x I-x O I-x", 4), ("B I-x", 2), ("B-x I", 2),
+])  # fmt: skip
 @pytest.mark.parametrize("options", [TYPED, FIRST, {**TYPED, "keep": ["x"]}])
 def test_a_lone_i_is_reported(tmp_path: Path, labels: str, line: int, options: dict[str, Any]) -> None:
     with pytest.raises(PubmillError, match=rf"a\.tsv:{line}: I continues no mention.*`scheme: iob1`"):

@@ -27,14 +27,7 @@ import pytest
 
 from pubmill.convert.dataset import convert
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import (
-    KINDS,
-    Example,
-    SequenceExample,
-    SpanExample,
-    TokensExample,
-    read_examples,
-)
+from pubmill.examples import kinds
 from pubmill.recipes.datasets import ConversionRecipe
 from pubmill.specs import Specs, load
 from pubmill.stages.dataset_recipes import conversion_recipe
@@ -55,15 +48,13 @@ PLACE = re.compile(
     r":\d+\b|\bline \d+|\bnumber \d+|\w\.\d+\.\w|\bquestion \S+|\d{8}|[0-9a-f]{24}|expected counts"
 )
 """A line; what stands for it in files of one line, or JSON: a number, path or identifier; else the counts."""
+Places = dict[tuple[object, ...], set[tuple[object, ...]]]
 
 
 @cache
 def specs() -> Specs:
     """At demo scale: some rows are cut from other places in the miniature files."""
     return load(SPECS.parent, "demo")
-
-
-Places = dict[tuple[object, ...], set[tuple[object, ...]]]
 
 
 @dataclass(frozen=True)
@@ -88,21 +79,21 @@ def places(folder: Path, recipe: ConversionRecipe) -> Places:
     """Text -> where mentions, or this answer, or labelled words stand in it."""
     found: Places = {}
     for split in recipe.splits:
-        for example in read_examples(folder / f"{split}.jsonl.gz", KINDS[recipe.kind]):
+        for example in kinds.read_examples(folder / f"{split}.jsonl.gz", kinds.KINDS[recipe.kind]):
             for text, place in _places(example):
                 found.setdefault(text, set()).add(place)
     return found
 
 
-def _places(example: Example) -> Iterator[tuple[tuple[object, ...], tuple[object, ...]]]:
+def _places(example: kinds.Example) -> Iterator[tuple[tuple[object, ...], tuple[object, ...]]]:
     match example:
-        case SequenceExample():
+        case kinds.SequenceExample():
             for entity in example.entities:
                 yield (example.text,), (entity.start, entity.end)
-        case SpanExample():
+        case kinds.SpanExample():
             for answer in example.answers:
                 yield (example.context, answer.text), (answer.start,)
-        case TokensExample():
+        case kinds.TokensExample():
             yield tuple(example.words), tuple(example.labels)
 
 

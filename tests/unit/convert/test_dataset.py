@@ -28,6 +28,10 @@ RECIPE = ConversionRecipe(
     expect={"train": {"sentences": 3, "documents": 2, "mentions": 3}, "dev": {"tokens": 4}},
     metric="entity_f1", version=1,
 )  # fmt: skip
+GOOD = TokensExample(id="a", document=None, words=["w"], labels=["O"])
+
+
+SEQUENCE = SequenceExample(id="c", document=None, text="w", label="x")
 
 
 @pytest.fixture
@@ -38,7 +42,7 @@ def inputs(tmp_path: Path) -> dict[str, Path]:
     return paths
 
 
-def test_examples_and_card(tmp_path: Path, inputs: dict[str, Path]) -> None:
+def test_examples_and_card_have_the_same_bytes_each_time(tmp_path: Path, inputs: dict[str, Path]) -> None:
     returned = convert(RECIPE, inputs, tmp_path / "toy")
     names = ["card.json", "dev.jsonl.gz", "test.jsonl.gz", "train.jsonl.gz"]
     assert sorted(path.name for path in (tmp_path / "toy").iterdir()) == names
@@ -61,18 +65,21 @@ def test_examples_and_card(tmp_path: Path, inputs: dict[str, Path]) -> None:
         "dev": "devel.tsv",
     }
     assert str(tmp_path) not in json.dumps(card)
+    for name in ("once", "twice", "twice"):
+        convert(RECIPE, inputs, tmp_path / name)
+    for name in ("card.json", "dev.jsonl.gz", "test.jsonl.gz", "train.jsonl.gz"):
+        assert (tmp_path / "once" / name).read_bytes() == (tmp_path / "twice" / name).read_bytes()
 
 
-def test_what_was_left_out_is_counted_and_can_be_expected(tmp_path: Path, inputs: dict[str, Path]) -> None:
+def test_what_was_left_out_is_counted_and_a_label_that_is_not_met_counts_as_none(
+    tmp_path: Path, inputs: dict[str, Path]
+) -> None:
     inputs["dev"].write_text("Fever\tB-D\nAspirin\tB-C\n")
     measure = "left_out.mentions_of_other_types"
     recipe = replace(RECIPE, options={"labels": "as_written", "keep": ["D"]}, expect={"dev": {measure: 1}})
     assert convert(recipe, inputs, tmp_path / "toy")["counts"]["dev"][measure] == 1
     with pytest.raises(PubmillError, match=rf"dev {measure}: expected 0, found 1"):
         convert(replace(recipe, expect={"dev": {measure: 0}}), inputs, tmp_path / "other")
-
-
-def test_a_label_that_is_not_met_counts_as_none_of_it(tmp_path: Path, inputs: dict[str, Path]) -> None:
     inputs["train"].write_text("No\tO\npain\tB-D\n")
     inputs["dev"].write_text("Fever\tB-D\nAspirin\tB-Drug\n")
     written = replace(RECIPE, options={"labels": "as_written"})
@@ -92,13 +99,6 @@ def test_a_label_that_is_not_met_counts_as_none_of_it(tmp_path: Path, inputs: di
     assert unknown_names({}, "no", {"train": {"labels.yes": 1}, "dev": {"labels.no": 1}}) == []
 
 
-def test_the_same_input_gives_the_same_bytes(tmp_path: Path, inputs: dict[str, Path]) -> None:
-    for name in ("once", "twice", "twice"):
-        convert(RECIPE, inputs, tmp_path / name)
-    for name in ("card.json", "dev.jsonl.gz", "test.jsonl.gz", "train.jsonl.gz"):
-        assert (tmp_path / "once" / name).read_bytes() == (tmp_path / "twice" / name).read_bytes()
-
-
 def test_other_counts_are_all_reported_and_leave_no_examples(tmp_path: Path, inputs: dict[str, Path]) -> None:
     expect = {"train": {"mentions": 5, "sentences": 3}, "dev": {"tokens": 1, "documents": 7}}
     with pytest.raises(PubmillError) as caught:
@@ -111,22 +111,17 @@ def test_other_counts_are_all_reported_and_leave_no_examples(tmp_path: Path, inp
     assert sorted(path.name for path in tmp_path.iterdir()) == ["devel.tsv", "train.tsv"]
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"expect": {"train": {"mention": 2}}}, "'mention'; what is counted is sentences, tokens"),
-        ({"splits": ["train", "dev", "test"]},
-         "toy, test: .* a source 'test'; .* train, dev .*/toy.yaml.*[)]$"),
-        ({"options": {"lables": "x"}},
-         "toy, train: (?s:.*)lables: unknown key(?s:.*)datasets/toy.yaml.*[)]$"),
-        ({"options": {"labels": "bio"}},
-         "toy, train: (?s:.*)labels: expected (?s:.*)specs/datasets/toy.yaml.*[)]$"),
-        ({"kind": "span"}, "example train-000001: not of kind span"),
-        ({"converter": "pubmill.convert.conll:nothing"}, "no converter"),
-        ({"converter": "pubmill.convert.nowhere:read"}, "no converter"),
-        ({"converter": "os:system"}, "'os:system' needs the source `converter`.*datasets/toy.yaml"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("change", "message"), [
+    ({"expect": {"train": {"mention": 2}}}, "'mention'; what is counted is sentences, tokens"),
+    ({"splits": ["train", "dev", "test"]}, "toy, test: .* a source 'test'; .* train, dev .*/toy.yaml.*[)]$"),
+    ({"options": {"lables": "x"}}, "toy, train: (?s:.*)lables: unknown key(?s:.*)datasets/toy.yaml.*[)]$"),
+    ({"options": {"labels": "bio"}},
+     "toy, train: (?s:.*)labels: expected (?s:.*)specs/datasets/toy.yaml.*[)]$"),
+    ({"kind": "span"}, "example train-000001: not of kind span"),
+    ({"converter": "pubmill.convert.conll:nothing"}, "no converter"),
+    ({"converter": "pubmill.convert.nowhere:read"}, "no converter"),
+    ({"converter": "os:system"}, "'os:system' needs the source `converter`.*datasets/toy.yaml"),
+])  # fmt: skip
 def test_recipes_are_checked(
     tmp_path: Path, inputs: dict[str, Path], change: dict[str, Any], message: str
 ) -> None:
@@ -154,12 +149,6 @@ def reading(monkeypatch: pytest.MonkeyPatch, *examples: Example, fail: Exception
             raise fail
 
     monkeypatch.setattr(conll, "read", read)
-
-
-GOOD = TokensExample(id="a", document=None, words=["w"], labels=["O"])
-
-
-SEQUENCE = SequenceExample(id="c", document=None, text="w", label="x")
 
 
 def test_a_converters_unsound_examples_are_reported(

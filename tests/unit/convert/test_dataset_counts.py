@@ -55,18 +55,22 @@ def test_mentions_are_counted_by_type() -> None:
     assert lengths(examples)["max"] == 3
 
 
-@pytest.mark.parametrize(
-    ("labels", "illegal"),
-    [("O I", 1), ("I I", 1), ("B I", 0), ("B-x I-y I-y", 1), ("B-x I-x O", 0), ("I", 1), ("B-x I", 1)],
-)
+@pytest.mark.parametrize(("labels", "illegal"), [
+    ("O I", 1), ("I I", 1), ("B I", 0), ("B-x I-y I-y", 1), ("B-x I-x O", 0), ("I", 1), ("B-x I", 1),
+])  # fmt: skip
 def test_illegal_starts_are_counted(labels: str, illegal: int) -> None:
     assert count([tokens("a", labels)])["illegal_starts"] == illegal
 
 
-def test_documents_are_counted_at_their_marks() -> None:
+def test_documents_are_counted_at_their_marks_if_there_are_any() -> None:
     examples = [tokens(str(number), "O", document=name) for number, name in enumerate("1121")]
     assert part_of(count(examples), "documents", "repeated_documents", "repeated_texts") == (3, 1, 3)
     assert part_of(count([tokens("a", "O")]), "documents", "repeated_documents") == (None, 0)
+    assert count([]) == {"examples": 0, "documents": None, "repeated_documents": 0, "repeated_texts": 0}
+    assert lengths([]) == {}
+    assert overlaps({"train": [tokens("a", "O")], "test": []}) == [
+        {"split": "test", "with": "train", "texts": 0, "documents": None}
+    ]
 
 
 def test_labels_scores_and_contradictions_are_counted() -> None:
@@ -120,29 +124,17 @@ def test_questions_their_contexts_and_answers_are_counted() -> None:
     assert part_of(counts, "fewest_repeats_of_pair", "most_repeats_of_pair") == (1, 2)
 
 
-def test_a_split_without_examples() -> None:
-    assert count([]) == {"examples": 0, "documents": None, "repeated_documents": 0, "repeated_texts": 0}
-    assert lengths([]) == {}
-    assert overlaps({"train": [tokens("a", "O")], "test": []}) == [
-        {"split": "test", "with": "train", "texts": 0, "documents": None}
-    ]
-
-
-@pytest.mark.parametrize(
-    ("example", "words"),
-    [
-        (tokens("a", "O O O"), 3),
-        (sequence("a", "two words", "x"), 2),
-        (RegressionExample(id="a", document=None, text="one", text_pair="and two", score=0), 3),
-        (span("a", None, "a context"), 3),
-        (MultilabelExample(id="a", document=None, text="one  two\nthree", labels=[]), 3),
-    ],
-)
+@pytest.mark.parametrize(("example", "words"), [
+    (tokens("a", "O O O"), 3), (sequence("a", "two words", "x"), 2),
+    (RegressionExample(id="a", document=None, text="one", text_pair="and two", score=0), 3),
+    (span("a", None, "a context"), 3),
+    (MultilabelExample(id="a", document=None, text="one  two\nthree", labels=[]), 3),
+])  # fmt: skip
 def test_lengths_are_those_of_the_whole_input(example: Example, words: int) -> None:
     assert lengths([example]) == {"mean": words, "median": words, "p95": words, "max": words}
 
 
-def test_overlaps_are_reported_for_each_two_splits() -> None:
+def test_overlaps_of_each_two_splits_are_of_all_that_a_model_reads() -> None:
     splits: dict[str, Sequence[Example]] = {
         "train": [tokens("a", "O", "same", "1"), tokens("b", "O", "other", "2")],
         "dev": [tokens("a", "B", "same", "3")],
@@ -153,6 +145,13 @@ def test_overlaps_are_reported_for_each_two_splits() -> None:
         {"split": "test", "with": "train", "texts": 2, "documents": 1},
         {"split": "test", "with": "dev", "texts": 2, "documents": 1},
     ]
+    pair = RegressionExample(id="a", document="1", text="A", text_pair="B", score=1)
+    assert key(pair) == key(RegressionExample(id="b", document=None, text="A", text_pair="B", score=2))
+    assert key(pair) != key(RegressionExample(id="a", document="1", text="A", text_pair="C", score=1))
+    assert key(span("a", None, "A b")) == key(span("b", "g", "A b", "A")) != key(span("a", None, "A c"))
+    one, other = (SequenceExample(id="a", document=None, text="A", text_pair=to, label="x") for to in "BC")
+    assert key(one) != key(other)
+    assert key(nested("a", "v w", (0, 1, "x"))) == key(tokens("b", "O O", "v w"))
 
 
 def related(name: str, pairs: list[list[str]], *relations: str, text: str = "one two") -> RelationsExample:
@@ -183,25 +182,12 @@ def nested(name: str, words: str, *mentions: tuple[int, int, str]) -> MentionsEx
     return MentionsExample(id=name, document=None, words=words.split(), mentions=spans)
 
 
-@pytest.mark.parametrize(
-    ("mentions", "number"),
-    [
-        ([(0, 3, "x"), (1, 2, "y")], 1),
-        ([(0, 3, "x"), (0, 2, "x"), (1, 3, "x")], 2),
-        ([(0, 2, "x"), (0, 2, "y")], 2),  # each has the words of the other
-        ([(0, 2, "x"), (1, 3, "y")], 0),
-        ([(0, 1, "x"), (1, 3, "y")], 0),
-    ],
-)
+@pytest.mark.parametrize(("mentions", "number"), [
+    ([(0, 3, "x"), (1, 2, "y")], 1),
+    ([(0, 3, "x"), (0, 2, "x"), (1, 3, "x")], 2),
+    ([(0, 2, "x"), (0, 2, "y")], 2),  # each has the words of the other
+    ([(0, 2, "x"), (1, 3, "y")], 0),
+    ([(0, 1, "x"), (1, 3, "y")], 0),
+])  # fmt: skip
 def test_a_mention_inside_of_another_is_nested(mentions: list[tuple[int, int, str]], number: int) -> None:
     assert count([nested("a", "v w z", *mentions)])["nested"] == number
-
-
-def test_the_input_of_an_example_is_all_that_a_model_reads() -> None:
-    pair = RegressionExample(id="a", document="1", text="A", text_pair="B", score=1)
-    assert key(pair) == key(RegressionExample(id="b", document=None, text="A", text_pair="B", score=2))
-    assert key(pair) != key(RegressionExample(id="a", document="1", text="A", text_pair="C", score=1))
-    assert key(span("a", None, "A b")) == key(span("b", "g", "A b", "A")) != key(span("a", None, "A c"))
-    one, other = (SequenceExample(id="a", document=None, text="A", text_pair=to, label="x") for to in "BC")
-    assert key(one) != key(other)
-    assert key(nested("a", "v w", (0, 1, "x"))) == key(tokens("b", "O O", "v w"))

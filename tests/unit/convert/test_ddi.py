@@ -33,6 +33,7 @@ OPTIONS: dict[str, Any] = {"folders": {"train_dataset": "C/train"}, "displaced":
 TYPES = {"drug": "@DRUG$", "brand": "@BRAND$", "group": "@GROUP$", "drug_n": "@DRUG_N$"}
 LISTED = "train_dataset/Some drug.xml\ntrain_dataset/b.xml"
 Reader = Callable[..., list[SequenceExample]]
+BOMB = '<!DOCTYPE document [<!ENTITY a "ha"><!ENTITY b "&a;&a;"><!ENTITY f SYSTEM "file:///etc/passwd">]>\n'
 
 
 @pytest.fixture
@@ -103,17 +104,15 @@ def test_interactions_without_type_and_displaced_mentions_are_counted(
     assert left_out["interactions_without_type"] == 1
 
 
-WRONG = [
+@pytest.mark.parametrize(("old", "new", "message"), [
     ("38-40", "38-44", r":6: expected charOffset .* within the 44 characters of the sentence; found '38-44'"),
-    ("38-40", "40-38", r":6: expected charOffset"),
-    ("38-40", "x-40", r":6: expected charOffset"),
+    ("38-40", "40-38", r":6: expected charOffset"), ("38-40", "x-40", r":6: expected charOffset"),
     ("11-15;26-31", "26-31;11-15", r":4: expected charOffset"),
     ('id="D1.s0.e1"', 'id="D1.s0.e0"', r":5: expected an entity with a new id"),
     ('"brand"', '"food"', r":6: expected an entity .* found D1\.s0\.e2 of type 'food'"),
     ('e2="D1.s0.e2"', 'e2="D1.s0.e9"', r":8: the pair D1\.s0\.p1 has 'D1\.s0\.e0' and 'D1\.s0\.e9'"),
     ('e2="D1.s0.e2"', 'e2="D1.s0.e0"', r":8: the pair D1\.s0\.p1 has 'D1\.s0\.e0' and 'D1\.s0\.e0'"),
-    ('e2="D1.s0.e2" ', "", r":8: <pair> has no e2"),
-    ('"advise"', '"none"', r":8: expected ddi="),
+    ('e2="D1.s0.e2" ', "", r":8: <pair> has no e2"), ('"advise"', '"none"', r":8: expected ddi="),
     ('ddi="false"', 'ddi="false" type="int"', r":7: expected ddi="),
     ('ddi="false"', 'ddi="maybe"', r":7: expected ddi="),
     (' text="Do', ' was="Do', r":3: <sentence> has no text"),
@@ -121,43 +120,31 @@ WRONG = [
     ('id="D1.s1"', 'id="D2.s1"', r":10: <sentence> has the id 'D2\.s1'"),
     ("<pair ", "<relation ", r":3: expected <sentence> with <entity> and <pair>"),
     ("</document>", "", r":\d+: not well-formed XML"),
-]
-
-
-@pytest.mark.parametrize(("old", "new", "message"), WRONG)
+])  # fmt: skip
 def test_another_form_is_refused(convert: Reader, old: str, new: str, message: str) -> None:
     with pytest.raises(PubmillError, match=rf"ddi\.zip: C/train/Some drug\.xml{message}"):
         convert(old, new)
 
 
-@pytest.mark.parametrize(
-    ("listed", "message"),
-    [
-        ("train_dataset/c.xml", r"train_files\.tsv:1: .*ddi\.zip has no file C/train/c\.xml"),
-        ("test_dataset/b.xml", r"train_files\.tsv:1: expected train_dataset/\.\.\.\.xml"),
-        ("train_dataset/b.xml\n\ntrain_dataset/c.xml", r"train_files\.tsv:2: expected train_dataset"),
-    ],
-)
+@pytest.mark.parametrize(("listed", "message"), [
+    ("train_dataset/c.xml", r"train_files\.tsv:1: .*ddi\.zip has no file C/train/c\.xml"),
+    ("test_dataset/b.xml", r"train_files\.tsv:1: expected train_dataset/\.\.\.\.xml"),
+    ("train_dataset/b.xml\n\ntrain_dataset/c.xml", r"train_files\.tsv:2: expected train_dataset"),
+])  # fmt: skip
 def test_the_list_and_the_archive_belong_together(convert: Reader, listed: str, message: str) -> None:
     with pytest.raises(PubmillError, match=message):
         convert(listed=listed)
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ('"brand"', '"Qzword"'), ('"advise"', '"Qzword"'), ('ddi="false"', 'ddi="Qzword"'),
-        ('e2="D1.s0.e2"', 'e2="Qzword"'), ('id="D1.s0.p1"', 'id="Qzword"'), ('text="Xol"', 'text="Qzword"'),
-        ("38-40", "Qzword"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("old", "new"), [
+    ('"brand"', '"Qzword"'), ('"advise"', '"Qzword"'), ('ddi="false"', 'ddi="Qzword"'),
+    ('e2="D1.s0.e2"', 'e2="Qzword"'), ('id="D1.s0.p1"', 'id="Qzword"'), ('text="Xol"', 'text="Qzword"'),
+    ("38-40", "Qzword"),
+])  # fmt: skip
 def test_messages_show_no_content_where_it_is_withheld(convert: Reader, old: str, new: str) -> None:
     with withholding(True), pytest.raises(PubmillError, match="characters, not shown") as caught:
         convert(old, new)
     assert "Qzword" not in str(caught.value)
-
-
-BOMB = '<!DOCTYPE document [<!ENTITY a "ha"><!ENTITY b "&a;&a;"><!ENTITY f SYSTEM "file:///etc/passwd">]>\n'
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-7"])

@@ -32,6 +32,7 @@ FILE = """\
 """
 PAIRS = [["Chemical", "Disease"], ["Gene", "Gene"]]
 OPTIONS = {"form": "pubtator", "pairs": PAIRS, "labels": ["causes", "binds"], "novelty": True}
+SHORT = "7|t|drug pain\n7\t0\t4\tdrug\tChemical\tC2\n7\t5\t9\tpain\tDisease\tD1\n"
 
 
 def read(folder: Path, text: str = FILE, **options: Any) -> tuple[list[RelationsExample], Counter[str]]:
@@ -61,11 +62,22 @@ def test_concepts_are_pairs_in_the_order_of_their_types_or_names(tmp_path: Path)
     assert [one.id for one in twice] == ["7", "7-2"] and twice[1].document == "7"
 
 
-def test_mentions_of_a_sentence_are_pairs_if_they_are_related_themselves(tmp_path: Path) -> None:
+def test_mentions_are_pairs_within_a_sentence_and_their_relation_counts(tmp_path: Path) -> None:
     text = FILE.partition("7\tcauses")[0] + "7\tcauses\tC2\tD1|D3\n"
     [found], _ = read(tmp_path, text, arguments="mentions", novelty=False, sentences="stops")
     assert found.pairs == [["C2", "D1|D3"], ["G0", "G1"]]
     assert found.relations == [["C2", "D1|D3", "causes"]]
+    text = "7|t|Old drug\n7|a|new pain\n7\t4\t8\tdrug\tChemical\tC2\n7\t13\t17\tpain\tDisease\tD1\n"
+    options = {"arguments": "mentions", "novelty": False}
+    [found], left_out = read(tmp_path, text + "7\tcauses\tC2\tD1\n", **options)
+    assert (found.pairs, found.relations, left_out) == ([], [["C2", "D1", "causes"]], {})
+    # in one line, mentions at its first and last character are a pair
+    [found], _ = read(tmp_path, SHORT + "7\tcauses\tD9\tC2\n", **options)
+    assert found.pairs == [["C2", "D1"]]
+    # an argument that is no mention stays where it is
+    assert found.relations == [["D9", "C2", "causes"]]
+    [found], _ = read(tmp_path, SHORT + "7\tcauses\tD9\tC2\n", novelty=False)
+    assert found.relations == [["C2", "D9", "causes"]]
 
 
 def test_novelty_is_an_infon_of_bioc(tmp_path: Path) -> None:
@@ -87,25 +99,19 @@ def test_novelty_is_an_infon_of_bioc(tmp_path: Path) -> None:
         read(tmp_path, text.replace(', "novel": "Novel"', ""), form="bioc-json")
 
 
-@pytest.mark.parametrize(
-    ("line", "options", "message"),
-    [
-        ("7\tcauses\tC2\tD1", {}, "must be Novel or No"),
-        ("7\tcauses\tC2\tD1\tperhaps", {}, "must be Novel or No"),
-        ("7\tcauses\tC2\tD1\tNo", {"arguments": "mentions"}, "has 3 mentions; expected 2"),
-        ("7\tcauses\tC2\tD1\tNo", {"pairs": None}, "pairs: "),
-        ("7\tcauses\tC2\tD1\tNo", {"labels": None}, "labels: "),
-    ],
-)
+@pytest.mark.parametrize(("line", "options", "message"), [
+    ("7\tcauses\tC2\tD1", {}, "must be Novel or No"),
+    ("7\tcauses\tC2\tD1\tperhaps", {}, "must be Novel or No"),
+    ("7\tcauses\tC2\tD1\tNo", {"arguments": "mentions"}, "has 3 mentions; expected 2"),
+    ("7\tcauses\tC2\tD1\tNo", {"pairs": None}, "pairs: "),
+    ("7\tcauses\tC2\tD1\tNo", {"labels": None}, "labels: "),
+])  # fmt: skip
 def test_contradictions_are_refused(tmp_path: Path, line: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(PubmillError, match=message):
         read(tmp_path, FILE.partition("7\tcauses")[0] + line + "\n", **options)
 
 
-SHORT = "7|t|drug pain\n7\t0\t4\tdrug\tChemical\tC2\n7\t5\t9\tpain\tDisease\tD1\n"
-
-
-def test_equal_relations_are_kept_once_and_counted(tmp_path: Path) -> None:
+def test_equal_relations_are_kept_once_and_labels_and_arguments_may_be_several(tmp_path: Path) -> None:
     lines = ["causes\tC2\tD1", "causes\tD1\tC2", "causes\tC2\tD1", "binds\tC2\tD1"]
     text = SHORT + "".join(f"7\t{line}\n" for line in lines)
     [found], left_out = read(tmp_path, text, novelty=False)
@@ -113,29 +119,12 @@ def test_equal_relations_are_kept_once_and_counted(tmp_path: Path) -> None:
     assert left_out == {"repeated_relations": 2}
     [found], left_out = read(tmp_path, text.partition("7\tcauses")[0] + "7\tcauses\tC2\tD1\n", novelty=False)
     assert found.relations == [["C2", "D1", "causes"]] and not left_out
-
-
-def test_labels_may_be_named_and_arguments_may_be_several_concepts(tmp_path: Path) -> None:
     text = SHORT + "7\tcauses\tC2,C5;C2\tD1|D4\n7\tbinds\tC2\tD1\n"
     [found], left_out = read(tmp_path, text, novelty=False, labels={"causes": "CID"})
     assert found.relations == [[one, other, "CID"] for one in ("C2", "C5") for other in ("D1", "D4")]
     assert left_out == {"relations_of_other_types": 1}
     [found], _ = read(tmp_path, text, novelty=False, labels=["binds"], separators=",")
     assert found.relations == [["C2", "D1", "binds"]]
-
-
-def test_mentions_of_two_sentences_are_no_pair_and_their_relation_counts(tmp_path: Path) -> None:
-    text = "7|t|Old drug\n7|a|new pain\n7\t4\t8\tdrug\tChemical\tC2\n7\t13\t17\tpain\tDisease\tD1\n"
-    options = {"arguments": "mentions", "novelty": False}
-    [found], left_out = read(tmp_path, text + "7\tcauses\tC2\tD1\n", **options)
-    assert (found.pairs, found.relations, left_out) == ([], [["C2", "D1", "causes"]], {})
-    # in one line, mentions at its first and last character are a pair
-    [found], _ = read(tmp_path, SHORT + "7\tcauses\tD9\tC2\n", **options)
-    assert found.pairs == [["C2", "D1"]]
-    # an argument that is no mention stays where it is
-    assert found.relations == [["D9", "C2", "causes"]]
-    [found], _ = read(tmp_path, SHORT + "7\tcauses\tD9\tC2\n", novelty=False)
-    assert found.relations == [["C2", "D9", "causes"]]
 
 
 def test_a_concept_of_two_types_is_in_a_pair_by_either(tmp_path: Path) -> None:

@@ -21,6 +21,10 @@ FLAGS = {
     "outcomes": "0 0 0 0 1 1 0 0 0 1 1",
 }
 LABELS = "I-PAR O I-INT O I-OUT I-OUT I-INT O O I-OUT I-OUT".split()
+TOKENS, LABELS_1 = f"{ROOT}/documents/1.tokens", f"{SPANS}/interventions/train/1.AGGREGATED.ann"
+
+
+NO_LIST = "pmids.tsv:1: expected one line of distinct PMIDs"
 
 
 @pytest.fixture
@@ -75,43 +79,24 @@ def test_test_is_of_experts_and_absent_layers_are_counted(tmp_path: Path, files:
     assert examples[3].layers.keys() == LAYERS.keys()
 
 
-TOKENS, LABELS_1 = f"{ROOT}/documents/1.tokens", f"{SPANS}/interventions/train/1.AGGREGATED.ann"
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        (TOKENS, b"Rats\non aspirin\n.", r"documents/1\.tokens:2: expected one word a line"),
-        (TOKENS, b"Rats\n\n.", r"documents/1\.tokens:2: expected one word a line"),
-        (TOKENS, b"", r"documents/1\.tokens:1: expected one word a line"),
-        (TOKENS, b"Rats\ncaf\xe9", r"documents/1\.tokens:2: not UTF-8"),
-        (TOKENS, b"Rats\n.", r"1 has 2 words, but 11 labels of"),
-        (LABELS_1, b"0\n1", "1 has 11 words, but 2 labels of interventions"),
-        (LABELS_1, b"0\n2", r"interventions/train/1\.AGGREGATED\.ann:2: expected 0 or 1.*found '2'"),
-        (LABELS_1, b"0,0,1", r"1\.AGGREGATED\.ann:1: expected 0 or 1, as in release 2\.00"),
-    ],
-)
-def test_other_files_are_refused(
-    tmp_path: Path, files: dict[str, bytes], name: str, content: bytes, message: str
+@pytest.mark.parametrize(("changed", "pmids", "message"), [
+    *(({TOKENS: content}, "2,1", message)
+      for content, message in ((b"Rats\non aspirin\n.", r"documents/1\.tokens:2: expected one word a line"),
+                               (b"Rats\n\n.", r"documents/1\.tokens:2: expected one word a line"),
+                               (b"", r"documents/1\.tokens:1: expected one word a line"),
+                               (b"Rats\ncaf\xe9", r"documents/1\.tokens:2: not UTF-8"),
+                               (b"Rats\n.", r"1 has 2 words, but 11 labels of"))),
+    ({LABELS_1: b"0\n1"}, "2,1", "1 has 11 words, but 2 labels of interventions"),
+    ({LABELS_1: b"0\n2"}, "2,1", r"interventions/train/1\.AGGREGATED\.ann:2: expected 0 or 1.*found '2'"),
+    ({LABELS_1: b"0,0,1"}, "2,1", r"1\.AGGREGATED\.ann:1: expected 0 or 1, as in release 2\.00"),
+    *(({}, pmids, NO_LIST) for pmids in ("", "1\n2\n", "1, 2", "1,,2", "1,2,1")),
+    ({}, "1,5", "5 is listed, but has no documents/5.tokens"),
+])  # fmt: skip
+def test_other_files_and_lists_are_refused(
+    tmp_path: Path, files: dict[str, bytes], changed: dict[str, bytes], pmids: str, message: str
 ) -> None:
     with pytest.raises(PubmillError, match=message):
-        convert(tmp_path, {**files, name: content})
-
-
-@pytest.mark.parametrize(
-    ("pmids", "message"),
-    [
-        ("", "pmids.tsv:1: expected one line of distinct PMIDs"),
-        ("1\n2\n", "pmids.tsv:1: expected one line of distinct PMIDs"),
-        ("1, 2", "pmids.tsv:1: expected one line of distinct PMIDs"),
-        ("1,,2", "pmids.tsv:1: expected one line of distinct PMIDs"),
-        ("1,2,1", "pmids.tsv:1: expected one line of distinct PMIDs"),
-        ("1,5", "5 is listed, but has no documents/5.tokens"),
-    ],
-)
-def test_lists_that_are_no_lists(tmp_path: Path, files: dict[str, bytes], pmids: str, message: str) -> None:
-    with pytest.raises(PubmillError, match=message):
-        convert(tmp_path, files, pmids=pmids)
+        convert(tmp_path, {**files, **changed}, pmids=pmids)
 
 
 def test_the_published_form(tmp_path: Path, files: dict[str, bytes]) -> None:

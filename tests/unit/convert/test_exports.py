@@ -13,18 +13,7 @@ from hypothesis import strategies as st
 from pubmill.convert.exports import WriterOptions, publish, write_rows
 from pubmill.convert.tsv import WRITTEN, write
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import (
-    Entity,
-    Example,
-    LabelledSentence,
-    MentionsExample,
-    MultilabelExample,
-    RegressionExample,
-    SequenceExample,
-    TokensExample,
-    WordSpan,
-    write_examples,
-)
+from pubmill.examples import kinds
 from pubmill.metrics import dev_scores
 from pubmill.recipes.datasets import PublishedFile, PublishedRecipe
 from pubmill.recipes.finetuning import Dummies
@@ -34,10 +23,10 @@ from pubmill.stages.dataset_recipes import published_recipe
 from tests.world.part import CANARY
 
 TEXT = "IL-2 binds aspirin."
-DRUG, GENE = Entity(start=11, end=18, type="DRUG"), Entity(start=0, end=4, type="GENE")
+DRUG, GENE = kinds.Entity(start=11, end=18, type="DRUG"), kinds.Entity(start=0, end=4, type="GENE")
 EXAMPLES = [
-    SequenceExample(id="a", document="1", text=TEXT, label="binds", entities=[DRUG, GENE]),
-    SequenceExample(id="b", document=None, text="α β", text_pair="γ", label="0"),
+    kinds.SequenceExample(id="a", document="1", text=TEXT, label="binds", entities=[DRUG, GENE]),
+    kinds.SequenceExample(id="b", document=None, text="α β", text_pair="γ", label="0"),
 ]
 DUMMIES = Dummies(types={"DRUG": "@DRUG$", "GENE": "@GENE$"}, overlap="@DRUG-GENE$")
 BYTES = "index\tsentence\tlabel\na\t@GENE$ binds @DRUG$.\tbinds\nb\tα β\t0\n".encode()
@@ -50,17 +39,18 @@ RECIPE = PublishedRecipe(
         "test": PublishedFile(name="test.tsv", sha256=None),
     },
 )  # fmt: skip
+CELLS = st.text(st.characters(exclude_characters="\t\n\r", exclude_categories=["Cs"]))
 
 
 @pytest.fixture
 def examples(tmp_path: Path) -> Path:
     folder = tmp_path / "examples"
-    write_examples(folder / "train.jsonl.gz", EXAMPLES)
-    write_examples(folder / "test.jsonl.gz", EXAMPLES[1:])
+    kinds.write_examples(folder / "train.jsonl.gz", EXAMPLES)
+    kinds.write_examples(folder / "test.jsonl.gz", EXAMPLES[1:])
     return folder
 
 
-def test_files_are_written_and_their_bytes_compared(tmp_path: Path, examples: Path) -> None:
+def test_files_are_written_by_the_options_of_their_split_and_compared(tmp_path: Path, examples: Path) -> None:
     results = publish(RECIPE, examples, tmp_path / "out")
     assert (tmp_path / "out/train.tsv").read_bytes() == BYTES
     test = (tmp_path / "out/test.tsv").read_bytes()
@@ -70,6 +60,10 @@ def test_files_are_written_and_their_bytes_compared(tmp_path: Path, examples: Pa
         "test": {"name": "test.tsv", "sha256": hashlib.sha256(test).hexdigest(), "equal": None},
     }
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["test.tsv", "train.tsv"]
+    options = {**OPTIONS, "header": None, "train": {"header": OPTIONS["header"]}}
+    publish(replace(RECIPE, options=options), examples, tmp_path / "out")
+    assert (tmp_path / "out/train.tsv").read_bytes() == BYTES
+    assert (tmp_path / "out/test.tsv").read_bytes() == "b\tα β\t0\n".encode()
 
 
 def test_other_bytes_are_reported_and_not_written(tmp_path: Path, examples: Path) -> None:
@@ -84,29 +78,19 @@ def test_other_bytes_are_reported_and_not_written(tmp_path: Path, examples: Path
     assert not (tmp_path / "out").exists()
 
 
-def test_options_under_the_name_of_a_split_are_its_own(tmp_path: Path, examples: Path) -> None:
-    options = {**OPTIONS, "header": None, "train": {"header": OPTIONS["header"]}}
-    publish(replace(RECIPE, options=options), examples, tmp_path / "out")
-    assert (tmp_path / "out/train.tsv").read_bytes() == BYTES
-    assert (tmp_path / "out/test.tsv").read_bytes() == "b\tα β\t0\n".encode()
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"writer": "pubmill.convert.tsv:nothing"}, "no writer"),
-        ({"writer": "pubmill.convert.nowhere:write"}, "no writer"),
-        ({"writer": "os:system"}, "specs/datasets/toy.yaml: there is no writer"),
-        ({"dummies": None}, "no `dummies`"),
-        ({"dummies": Dummies(types={"GENE": "@G$"}, overlap="@")}, "no dummy .* for entities of type DRUG"),
-        ({"kind": "tokens"}, "train.jsonl.gz:1: example a: not a TokensExample"),
-        ({"options": {"columns": []}}, "(?s)toy, train: published.options.*columns is .*datasets/toy.yaml"),
-        ({"options": {"columns": ["id", "word"]}}, "'word'. unknown; known are .*'dummies'"),
-        ({"options": {"columns": ["id", "score"]}}, "but 'SequenceExample' object has no attribute 'score'"),
-        ({"options": {**OPTIONS, "test": 5}}, "the option `test` is 5"),
-        ({"files": {"dev": PublishedFile(name="dev.tsv", sha256=None)}}, "dev.jsonl.gz does not exist"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("change", "message"), [
+    ({"writer": "pubmill.convert.tsv:nothing"}, "no writer"),
+    ({"writer": "pubmill.convert.nowhere:write"}, "no writer"),
+    ({"writer": "os:system"}, "specs/datasets/toy.yaml: there is no writer"),
+    ({"dummies": None}, "no `dummies`"),
+    ({"dummies": Dummies(types={"GENE": "@G$"}, overlap="@")}, "no dummy .* for entities of type DRUG"),
+    ({"kind": "tokens"}, "train.jsonl.gz:1: example a: not a TokensExample"),
+    ({"options": {"columns": []}}, "(?s)toy, train: published.options.*columns is .*datasets/toy.yaml"),
+    ({"options": {"columns": ["id", "word"]}}, "'word'. unknown; known are .*'dummies'"),
+    ({"options": {"columns": ["id", "score"]}}, "but 'SequenceExample' object has no attribute 'score'"),
+    ({"options": {**OPTIONS, "test": 5}}, "the option `test` is 5"),
+    ({"files": {"dev": PublishedFile(name="dev.tsv", sha256=None)}}, "dev.jsonl.gz does not exist"),
+])  # fmt: skip
 def test_recipes_are_checked(tmp_path: Path, examples: Path, change: dict[str, Any], message: str) -> None:
     with pytest.raises(PubmillError, match=message):
         publish(replace(RECIPE, **change), examples, tmp_path / "out")
@@ -115,19 +99,16 @@ def test_recipes_are_checked(tmp_path: Path, examples: Path, change: dict[str, A
 
 @pytest.mark.parametrize("mark", ["\t", "\n", "\r"])
 def test_what_a_table_cannot_hold_is_reported_by_its_example_and_without_its_text(mark: str) -> None:
-    example = SequenceExample(id="x7", document=None, text=f"{CANARY}{mark}", label="l")
+    example = kinds.SequenceExample(id="x7", document=None, text=f"{CANARY}{mark}", label="l")
     with pytest.raises(PubmillError, match="example x7 has a tab or line feed") as caught:
         list(write([example], WriterOptions({"columns": ["text"]}, None)))
     assert CANARY not in str(caught.value)
 
 
-CELLS = st.text(st.characters(exclude_characters="\t\n\r", exclude_categories=["Cs"]))
-
-
 @given(st.lists(st.tuples(CELLS, CELLS.filter(bool), CELLS, st.none() | CELLS)))
 def test_every_cell_comes_back_from_its_column(rows: list[tuple[str, str, str, str | None]]) -> None:
     examples = [
-        SequenceExample(id=name, document=pair, text=text, text_pair=pair, label=label)
+        kinds.SequenceExample(id=name, document=pair, text=text, text_pair=pair, label=label)
         for name, text, label, pair in rows
     ]
     columns = ["number", "id", "text", "label", "text_pair", "document"]
@@ -141,17 +122,17 @@ def test_every_cell_comes_back_from_its_column(rows: list[tuple[str, str, str, s
 
 @pytest.mark.parametrize(("score", "written"), [(2.4, "2.4"), (0.0, "0.0"), (1 / 3, "0.3333333333333333")])
 def test_scores_are_written_so_that_they_can_be_read_back(score: float, written: str) -> None:
-    example = RegressionExample(id="a", document=None, text="t", text_pair="p", score=score)
+    example = kinds.RegressionExample(id="a", document=None, text="t", text_pair="p", score=score)
     assert "".join(write([example], WriterOptions({"columns": ["score"]}, None))) == f"{written}\n"
 
 
-NESTED = MultilabelExample(
+NESTED = kinds.MultilabelExample(
     id="1", document="7", text="Ann. é", labels=["a"],
-    sentences=[LabelledSentence(start=0, end=4, labels=["a"])],
+    sentences=[kinds.LabelledSentence(start=0, end=4, labels=["a"])],
 )  # fmt: skip
-GENERAL: dict[str, tuple[Example, str]] = {
+GENERAL: dict[str, tuple[kinds.Example, str]] = {
     "tokens": (
-        TokensExample(id="1", document="7", words=["é", "b"], labels=["B-x", "O"]),
+        kinds.TokensExample(id="1", document="7", words=["é", "b"], labels=["B-x", "O"]),
         "-DOCSTART- 7\n\né\tB-x\nb\tO\n\n",
     ),
     "sequence": (
@@ -159,7 +140,7 @@ GENERAL: dict[str, tuple[Example, str]] = {
         f"id\tdocument\ttext\ttext_pair\tdummies\tlabel\na\t1\t{TEXT}\t\t@GENE$ binds @DRUG$.\tbinds\n",
     ),
     "regression": (
-        RegressionExample(id="1", document=None, text="a", text_pair="b", score=0.5),
+        kinds.RegressionExample(id="1", document=None, text="a", text_pair="b", score=0.5),
         "id\tdocument\ttext\ttext_pair\tscore\n1\t\ta\tb\t0.5\n",
     ),
     "multilabel": (
@@ -168,7 +149,7 @@ GENERAL: dict[str, tuple[Example, str]] = {
         '"sentences": [{"end": 4, "labels": ["a"], "start": 0}], "text": "Ann. é"}\n',
     ),
     "mentions": (
-        MentionsExample(id="1", document=None, words=["a", "b"], mentions=[WordSpan(0, 2, "x")]),
+        kinds.MentionsExample(id="1", document=None, words=["a", "b"], mentions=[kinds.WordSpan(0, 2, "x")]),
         '{"document": null, "id": "1", "mentions": [{"after": 2, "first": 0, "type": "x"}], '
         '"words": ["a", "b"]}\n',
     ),
@@ -189,7 +170,7 @@ def test_a_kind_has_a_general_form(tmp_path: Path, kind: str) -> None:
     )  # fmt: skip
     recipe = published_recipe("toy", spec)
     example, written = GENERAL[kind]
-    write_examples(tmp_path / "test.jsonl.gz", [example])
+    kinds.write_examples(tmp_path / "test.jsonl.gz", [example])
     [result] = publish(recipe, tmp_path, tmp_path / "out").values()
     assert result["name"] == ("test.tsv" if kind in ("tokens", "sequence", "regression") else "test.jsonl")
     assert (tmp_path / "out" / result["name"]).read_text() == written

@@ -36,7 +36,7 @@ def convert(folder: Path, listed: str = "22.txt,11.txt", **changed: str) -> list
     return list(read(ConverterInput("dev", inputs, {}, Counter())))
 
 
-def test_an_abstract_has_its_sentences_and_the_labels_of_any(tmp_path: Path) -> None:
+def test_an_abstract_has_labelled_sentences_and_is_published_a_row_each(tmp_path: Path) -> None:
     none, example = convert(tmp_path)
     assert (none.id, none.text, none.labels) == ("22", "No label .", [])
     assert example.document == "11"
@@ -50,9 +50,6 @@ def test_an_abstract_has_its_sentences_and_the_labels_of_any(tmp_path: Path) -> 
     ]
     assert example.fault() is None
     assert [example.id for example in convert(tmp_path, "11\n22\n")] == ["11", "22"]
-
-
-def test_the_published_form_has_a_row_a_sentence(tmp_path: Path) -> None:
     text = "".join(write(convert(tmp_path), WriterOptions({}, None)))
     silent = ",".join(f"{i}_0" for i in range(10))
     assert text.split("\n") == [
@@ -62,20 +59,16 @@ def test_the_published_form_has_a_row_a_sentence(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("listed", "changed", "message"),
-    [
-        ("11.txt,33.txt", {}, r"no text or no labels of 33, which .*dev\.tsv names"),
-        ("11.txt,a", {}, "number 2 is 'a'"),
-        ("", {}, "number 1 is ''"),
-        ("11", {"labels_11": "<  < "}, "labels/11.txt: labels of 2 sentences, but the text has 3"),
-        ("11", {"labels_11": "< < < < "}, "labels of 4 sentences, but the text has 3"),
-        ("11", {"labels_11": "< <Eating--Well< "}, "labels/11.txt: sentence 2: 'eating' is not one of the"),
-        ("11", {"labels_11": " < < < "}, "labels/11.txt: expected one line"),
-        ("11", {"labels_11": "< \n< < "}, "labels/11.txt: expected one line"),
-        ("11", {"text_11": "One .\n\nThree .\n"}, "text/11.txt:2: expected a sentence, found a blank line"),
-    ],
-)
+@pytest.mark.parametrize(("listed", "changed", "message"), [
+    ("11.txt,33.txt", {}, r"no text or no labels of 33, which .*dev\.tsv names"),
+    ("11.txt,a", {}, "number 2 is 'a'"), ("", {}, "number 1 is ''"),
+    ("11", {"labels_11": "<  < "}, "labels/11.txt: labels of 2 sentences, but the text has 3"),
+    ("11", {"labels_11": "< < < < "}, "labels of 4 sentences, but the text has 3"),
+    ("11", {"labels_11": "< <Eating--Well< "}, "labels/11.txt: sentence 2: 'eating' is not one of the"),
+    ("11", {"labels_11": " < < < "}, "labels/11.txt: expected one line"),
+    ("11", {"labels_11": "< \n< < "}, "labels/11.txt: expected one line"),
+    ("11", {"text_11": "One .\n\nThree .\n"}, "text/11.txt:2: expected a sentence, found a blank line"),
+])  # fmt: skip
 def test_contradictions_are_named(tmp_path: Path, listed: str, changed: dict[str, str], message: str) -> None:
     with pytest.raises(PubmillError, match=message):
         convert(tmp_path, listed, **changed)

@@ -112,46 +112,33 @@ def test_a_note_of_each_hospital_is_held_out(tmp_path: Path) -> None:
     assert list(i2b2_2010.relations(of_split(source, "dev"))) == []
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "line", "message"),
-    [
-        ('c="mri" 4:0 4:0||t', 'c="mri" 9:0 9:0||t', 3, r"names line 9, but .*0017\.txt has 5 lines"),
-        ('c="mri" 4:0 4:0||t', 'c="mri" 0:0 0:0||t', 3, "names line 0"),
-        ('c="mri" 4:0 4:0||t', 'c="mri" 4:0 4:7||t', 3, "no tokens 4:0 to 4:7 .* 7 and 7 tokens"),
-        ('c="fever" 4:5 4:5', 'c="fever" 4:5 4:4', 5, "no tokens 4:5 to 4:4"),
-        ('c="fever" 4:5 4:5', 'c="fever" 4:4 4:4', 5, "has <5 char.* has <2 char"),
-        ('c="severe pain" 3:1 3:2||t', 'c="severe pain" 3:0 3:2||t', 1, "has <11 char.* has <13 char"),
-        ('t="test"', 't="person"', 3, "type of problem, test, treatment, found <6 char"),
-        ('c="mri"', 'c=mri"', 3, r'expected `c="..." L:T L:T\|\|t="TYPE"`, found <'),
-        ("4:2||t", "4:2222222222||t", 4, "expected `c="),
-    ],
-)
-def test_wrong_concepts_are_reported(tmp_path: Path, old: str, new: str, line: int, message: str) -> None:
-    assert CON.count(old) == 1
-    source = archives(tmp_path, con=CON.replace(old, new))
-    with (
-        withholding(True),
-        pytest.raises(PubmillError, match=rf"ref\.tar\.gz:s/concepts/0017\.con:{line}: .*{message}"),
-    ):
-        list(i2b2_2010.concepts(source))
+@pytest.mark.parametrize(("kind", "old", "new", "line", "message"), [
+    ("con", 'c="mri" 4:0 4:0||t', 'c="mri" 9:0 9:0||t', 3, r"names line 9, but .*0017\.txt has 5 lines"),
+    ("con", 'c="mri" 4:0 4:0||t', 'c="mri" 0:0 0:0||t', 3, "names line 0"),
+    ("con", 'c="mri" 4:0 4:0||t', 'c="mri" 4:0 4:7||t', 3, "no tokens 4:0 to 4:7 .* 7 and 7 tokens"),
+    ("con", 'c="fever" 4:5 4:5', 'c="fever" 4:5 4:4', 5, "no tokens 4:5 to 4:4"),
+    ("con", 'c="fever" 4:5 4:5', 'c="fever" 4:4 4:4', 5, "has <5 char.* has <2 char"),
+    ("con", 'pain" 3:1 3:2||t', 'pain" 3:0 3:2||t', 1, "has <11 char.* has <13 char"),
+    ("con", 't="test"', 't="person"', 3, "type of problem, test, treatment, found <6 char"),
+    ("con", 'c="mri"', 'c=mri"', 3, r'expected `c="..." L:T L:T\|\|t="TYPE"`, found <'),
+    ("con", "4:2||t", "4:2222222222||t", 4, "expected `c="),
+    ("rel", 'r="TeRP"', 'r="TeXP"', 2, "relation of PIP, .* found <4 char"),
+    ("rel", "3:4||r=", "3:4|r=", 1, "expected `c="),
+    ("rel", 'c="surgery" 3:4 3:4', 'c="after surgery" 3:3 3:4', 1, "no concept of .*0017.con is at 3:3"),
+    ("rel", 'c="surgery"', 'c="surgeon"', 1, "are not from one release"),
+])  # fmt: skip
+def test_wrong_concepts_and_relations_are_reported(
+    tmp_path: Path, kind: str, old: str, new: str, line: int, message: str
+) -> None:
+    text = {"con": CON, "rel": REL}[kind]
+    assert text.count(old) == 1
+    source = archives(tmp_path, **{kind: text.replace(old, new)})
+    where = rf"ref\.tar\.gz:s/\w+/0017\.{kind}:{line}: "
+    with withholding(True), pytest.raises(PubmillError, match=f"{where}.*{message}"):
+        list((i2b2_2010.concepts if kind == "con" else i2b2_2010.relations)(source))
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "line", "message"),
-    [
-        ('r="TeRP"', 'r="TeXP"', 2, "relation of PIP, .* found <4 char"),
-        ("||r=", "|r=", 1, "expected `c="),
-        ('c="surgery" 3:4 3:4', 'c="after surgery" 3:3 3:4', 1, "no concept of .*0017.con is at 3:3"),
-        ('c="surgery"', 'c="surgeon"', 1, "are not from one release"),
-    ],
-)
-def test_wrong_relations_are_reported(tmp_path: Path, old: str, new: str, line: int, message: str) -> None:
-    source = archives(tmp_path, rel=REL.replace(old, new))
-    with withholding(True), pytest.raises(PubmillError, match=rf"s/rel/0017\.rel:{line}: .*{message}"):
-        list(i2b2_2010.relations(source))
-
-
-def test_files_that_are_missing_are_reported(tmp_path: Path) -> None:
+def test_missing_files_and_other_archives_notes_and_encodings_are_reported(tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match=r"0017\.rel has no 0017\.con.*tar czf"):
         list(i2b2_2010.concepts(archives(tmp_path, con=None)))
     with pytest.raises(PubmillError, match=r"has no 0017\.rel"):
@@ -161,9 +148,6 @@ def test_files_that_are_missing_are_reported(tmp_path: Path) -> None:
     pack(source.inputs["test_texts"], {"test_data/0018.txt": "x\n", "test_data/0017.txt": TEXT})
     with pytest.raises(PubmillError, match=r"0018\.txt has no 0018\.con"):
         list(i2b2_2010.concepts(source))
-
-
-def test_other_archives_notes_and_encodings_are_reported(tmp_path: Path) -> None:
     source = archives(tmp_path)
     pack(source.inputs["train"], {"unpacked/txt/a.txt": "x\n"})
     with pytest.raises(PubmillError, match=r"no \.txt or .* files below a folder beth.*tar czf"):

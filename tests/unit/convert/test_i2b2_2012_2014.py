@@ -129,9 +129,8 @@ def test_texts_that_differ_are_listed_and_allowed_where_the_spec_says_so(tmp_pat
     assert source.left_out == {"differing_texts": 2}
 
 
-@pytest.mark.parametrize(
-    ("bad", "message"),
-    [
+@pytest.mark.parametrize(("content", "message"), [
+    *((xml(NOTE, tag("fever", PHI, "CITY"), bad), f":8: .*{message}") for bad, message in (
         (PHI.format(4, 4, "", "CITY"), "must be after its start"),
         (PHI.format(4, 3, "x", "CITY"), "must be after its start"),
         (PHI.format(40, 999, "x", "CITY"), "the note has 50 characters"),
@@ -142,33 +141,19 @@ def test_texts_that_differ_are_listed_and_allowed_where_the_spec_says_so(tmp_pat
         (PHI.format(1, 2, "x", "CITY").replace("NAME", CANARY), "unknown annotation <8 char"),
         (PHI.format(1, 2, "x", "CITY").replace("TYPE=", "type="), "<NAME> has no TYPE"),
         (PHI.format(1, 2, "x", "CITY").replace("end=", "stop="), "<NAME> has no end"),
-    ],
-)
-def test_malformed_annotations_are_reported_with_their_line(tmp_path: Path, bad: str, message: str) -> None:
-    content = xml(NOTE, tag("fever", PHI, "CITY"), bad)
-    where = r"test\.tar\.gz:testing-PHI-Gold-fixed/180-03\.xml:8"
-    with withholding(True), pytest.raises(PubmillError, match=f"{where}: .*{message}") as error:
+    )),
+    *((xml(NOTE).replace(old, new), rf"(:\d+)?: .*{message}") for old, new, message in (
+        ("<deIdi2b2>", '<!DOCTYPE deIdi2b2 SYSTEM "http://example.org/a.dtd"><deIdi2b2>', "refused"),
+        ("<TAGS>", "", "not well-formed"), ("<TEXT>", "<NOTE></NOTE><TEXT2>", "not well-formed"),
+        ("<TEXT>", "<TEXT>x</TEXT><TEXT>", "one <TEXT>"), (f"<![CDATA[{NOTE}]]>", "", "one <TEXT>"),
+        (f"<![CDATA[{NOTE}]]>", "a<b/>c", "one <TEXT>"), ("<TAGS>\n</TAGS>", "", "one <TAGS>"),
+    )),
+])  # fmt: skip
+def test_malformed_annotations_and_other_xml_are_reported(tmp_path: Path, content: str, message: str) -> None:
+    where = r"test\.tar\.gz:testing-PHI-Gold-fixed/180-03\.xml"
+    with withholding(True), pytest.raises(PubmillError, match=where + message) as error:
         list(i2b2_2014.read(of_2014(tmp_path, content)))
     assert CANARY not in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("<deIdi2b2>", '<!DOCTYPE deIdi2b2 SYSTEM "http://example.org/a.dtd"><deIdi2b2>', "refused"),
-        ("<TAGS>", "", "not well-formed"),
-        ("<TEXT>", "<NOTE></NOTE><TEXT2>", "not well-formed"),
-        ("<TEXT>", "<TEXT>x</TEXT><TEXT>", "one <TEXT>"),
-        (f"<![CDATA[{NOTE}]]>", "", "one <TEXT>"),
-        (f"<![CDATA[{NOTE}]]>", "a<b/>c", "one <TEXT>"),
-        ("<TAGS>\n</TAGS>", "", "one <TAGS>"),
-    ],
-)  # fmt: skip
-def test_other_xml_is_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
-    content = xml(NOTE)
-    assert content.count(old) == 1
-    with pytest.raises(PubmillError, match=rf"180-03\.xml(:\d+)?: .*{message}"):
-        list(i2b2_2014.read(of_2014(tmp_path, content.replace(old, new))))
 
 
 def test_names_of_files_are_checked(tmp_path: Path) -> None:

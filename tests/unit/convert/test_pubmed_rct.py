@@ -29,16 +29,13 @@ def test_every_sentence_is_an_example_with_its_role(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("###11\n", "", "1: expected `###ID`, then `LABEL<tab>sentence`; found 'AIM\\tWe\\ttest.'"),
-        ("RESULT\tIt works.", "RESULT\t ", "3: expected `###ID`, then `LABEL<tab>sentence`; found"),
-        ("RESULT\tIt works.", "RESULT", "3: expected `###ID`, then `LABEL<tab>sentence`; found 'RESULT'"),
-        ("RESULT\tIt", "OTHER\tIt", "3: expected a label of ['AIM', 'RESULT'], found 'OTHER'"),
-        ("###12", "### ", "6: expected `###ID`, then `LABEL<tab>sentence`; found 'AIM\\tWe try.'"),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "message"), [
+    ("###11\n", "", "1: expected `###ID`, then `LABEL<tab>sentence`; found 'AIM\\tWe\\ttest.'"),
+    ("RESULT\tIt works.", "RESULT\t ", "3: expected `###ID`, then `LABEL<tab>sentence`; found"),
+    ("RESULT\tIt works.", "RESULT", "3: expected `###ID`, then `LABEL<tab>sentence`; found 'RESULT'"),
+    ("RESULT\tIt", "OTHER\tIt", "3: expected a label of ['AIM', 'RESULT'], found 'OTHER'"),
+    ("###12", "### ", "6: expected `###ID`, then `LABEL<tab>sentence`; found 'AIM\\tWe try.'"),
+])  # fmt: skip
 def test_lines_of_another_form_are_named(tmp_path: Path, old: str, new: str, message: str) -> None:
     with pytest.raises(PubmillError) as caught:
         convert(tmp_path, TEXT.replace(old, new, 1))

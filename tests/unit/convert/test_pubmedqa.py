@@ -15,6 +15,7 @@ from tests.world.documents import part
 from tests.world.lexicon import make_lexicon
 
 Questions = dict[str, Any]
+ENTRY = {"QUESTION": "Why?", "CONTEXTS": ["So.", "And so."], "final_decision": "yes"}
 
 
 @pytest.fixture(scope="module")
@@ -58,26 +59,18 @@ def test_folds_of_unequal_size_give_a_question_each_to_the_last() -> None:
     assert made != split(dict(reversed(decisions.items())), "questions.json")
 
 
-ENTRY = {"QUESTION": "Why?", "CONTEXTS": ["So.", "And so."], "final_decision": "yes"}
-
-
-@pytest.mark.parametrize(
-    ("questions", "message"),
-    [
-        ({"1": {**ENTRY, "final_decision": "perhaps"}}, "questions.json: 1: expected .* a final_decision"),
-        ({"1": {**ENTRY, "CONTEXTS": []}}, "1: expected a PMID with a QUESTION and a list of CONTEXTS"),
-        ({"1": {**ENTRY, "CONTEXTS": "So."}}, "1: expected a PMID with"),
-        ({"1": {**ENTRY, "CONTEXTS": [None]}}, "1: expected a PMID with"),
-        ({"1": {**ENTRY, "QUESTION": " "}}, "1: expected a PMID with"),
-        ({"1": {"QUESTION": "Why?"}}, "1: expected a PMID with"),
-        ({"1": "yes"}, "1: expected a PMID with"),
-        ({"x1": ENTRY}, "x1: expected a PMID with"),
-        ({"1": ENTRY, "2": ENTRY}, "too few to be cut into 10 parts"),
-        ([ENTRY], "expected an object in JSON, found list"),
-        ('{"1": {}, "1": {}}', "the key 1 occurs twice in one object"),
-        ('{\n"1": {}, \n', r"questions\.json: not valid JSON: .* at line 3"),
-    ],
-)
+@pytest.mark.parametrize(("questions", "message"), [
+    ({"1": {**ENTRY, "final_decision": "perhaps"}}, "questions.json: 1: expected .* a final_decision"),
+    ({"1": {**ENTRY, "CONTEXTS": []}}, "1: expected a PMID with a QUESTION and a list of CONTEXTS"),
+    *(({"1": {**ENTRY, **wrong}}, "1: expected a PMID with")
+      for wrong in ({"CONTEXTS": "So."}, {"CONTEXTS": [None]}, {"QUESTION": " "})),
+    *(({"1": wrong}, "1: expected a PMID with") for wrong in ({"QUESTION": "Why?"}, "yes")),
+    ({"x1": ENTRY}, "x1: expected a PMID with"),
+    ({"1": ENTRY, "2": ENTRY}, "too few to be cut into 10 parts"),
+    ([ENTRY], "expected an object in JSON, found list"),
+    ('{"1": {}, "1": {}}', "the key 1 occurs twice in one object"),
+    ('{\n"1": {}, \n', r"questions\.json: not valid JSON: .* at line 3"),
+])  # fmt: skip
 def test_another_form_is_reported(tmp_path: Path, questions: Any, message: str) -> None:
     with pytest.raises(PubmillError, match=message):
         convert(tmp_path, questions, {})

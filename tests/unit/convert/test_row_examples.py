@@ -21,6 +21,9 @@ ROW = {
     "ask": "What helps?", "text": "Aspirin helps.", "pmid": 7,
     "right": {"text": ["Aspirin", "Asp"], "answer_start": [0, 0]},
 }  # fmt: skip
+TEXTS: dict[str, Any] = {"text": "body", "label": "kind", "labels": {"1": "yes", "0": "no"}}
+LICENSED = {"id": "pairID", "text": "one", "text_pair": "two", "label": "gold", "labels": ["neutral"]}
+PAIR = {"pairID": "a-1", "one": f"{CANARY} A\tb", "two": "B", "gold": "neutral", "more": [1]}
 
 
 def source(folder: Path, rows: Sequence[dict[str, Any]], options: dict[str, Any]) -> ConverterInput:
@@ -43,25 +46,18 @@ def test_questions_have_all_their_answers(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
-        ({"right": ["Aspirin"]}, "'right' with the lists"),
-        ({"right": {"text": ["Aspirin"]}}, "'right' with the lists"),
-        ({"right": {"text": "A", "answer_start": [0]}}, "'right' with the lists"),
-        ({"right": {"text": ["A"], "answer_start": "0"}}, "'right' with the lists"),
-        ({"right": {"text": ["A", "B"], "answer_start": [0]}}, "'right' with the lists"),
-        ({"text": ""}, "'text' with a text that isn't empty"),
-        ({"text": None}, "'text' with a text that isn't empty"),
-        ({"ask": " "}, "'ask' with a text that isn't empty"),
-    ],
-)
+@pytest.mark.parametrize(("change", "expected"), [
+    *(({"right": wrong}, "'right' with the lists") for wrong in (
+        ["Aspirin"], {"text": ["Aspirin"]}, {"text": "A", "answer_start": [0]},
+        {"text": ["A"], "answer_start": "0"}, {"text": ["A", "B"], "answer_start": [0]},
+    )),
+    ({"text": ""}, "'text' with a text that isn't empty"),
+    ({"text": None}, "'text' with a text that isn't empty"),
+    ({"ask": " "}, "'ask' with a text that isn't empty"),
+])  # fmt: skip
 def test_a_row_that_lacks_something_is_named(tmp_path: Path, change: dict[str, Any], expected: str) -> None:
     with pytest.raises(PubmillError, match=rf"train\.jsonl.*2.*expected the key {expected}"):
         convert(tmp_path, ROW, ROW | change)
-
-
-TEXTS: dict[str, Any] = {"text": "body", "label": "kind", "labels": {"1": "yes", "0": "no"}}
 
 
 def texts(folder: Path, *rows: dict[str, Any], **options: Any) -> list[SequenceExample]:
@@ -99,18 +95,14 @@ def test_wrong_labels_ids_and_missing_options_are_refused(tmp_path: Path) -> Non
     )
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"labels": []}, r"the converter's option `labels` is \[\]; give a list of all labels, or a mapping"),
-        ({"labels": {}}, "option `labels` is {}"),
-        ({"labels": "1"}, "option `labels` is '1'"),
-        ({"labels": [1]}, r"option `labels` is \[1\]"),
-        ({"labels": {"1": ""}}, "option `labels` is {'1': ''}"),
-        ({"text_pair": "b", "choices": "c"}, "has the options `text_pair` and `choices`; give one of them"),
-        ({"other": 1, "more": 2}, r"lack \[\], and \['more', 'other'\] are unknown; its options are text"),
-    ],
-)
+@pytest.mark.parametrize(("options", "message"), [
+    ({"labels": []}, r"the converter's option `labels` is \[\]; give a list of all labels, or a mapping"),
+    ({"labels": {}}, "option `labels` is {}"), ({"labels": "1"}, "option `labels` is '1'"),
+    ({"labels": [1]}, r"option `labels` is \[1\]"),
+    ({"labels": {"1": ""}}, "option `labels` is {'1': ''}"),
+    ({"text_pair": "b", "choices": "c"}, "has the options `text_pair` and `choices`; give one of them"),
+    ({"other": 1, "more": 2}, r"lack \[\], and \['more', 'other'\] are unknown; its options are text"),
+])  # fmt: skip
 def test_wrong_options_are_named(tmp_path: Path, options: dict[str, Any], message: str) -> None:
     with pytest.raises(SpecError, match=message):
         texts(tmp_path, {"body": "a", "kind": 1}, **options)
@@ -140,10 +132,9 @@ def test_rows_may_name_their_split_and_a_split_may_be_several_files(tmp_path: Pa
         list(sequence(given("test", inputs, **TEXTS)))
 
 
-@pytest.mark.parametrize(
-    ("choices", "named"),
-    [({"A": "one\n1", "B": "two"}, "of"), (["one\n1", "two"], "of"), ("one\n1", ["of", "to"])],
-)
+@pytest.mark.parametrize(("choices", "named"), [
+    ({"A": "one\n1", "B": "two"}, "of"), (["one\n1", "two"], "of"), ("one\n1", ["of", "to"]),
+])  # fmt: skip
 def test_the_label_of_a_choice_is_its_letter_or_its_text(tmp_path: Path, choices: Any, named: Any) -> None:
     options = {"choices": named, "labels": ["A", "B"]}
     row = {"body": "Which?", "of": choices, "to": "two"}
@@ -179,10 +170,9 @@ def test_labels_may_be_a_list_a_text_or_columns(tmp_path: Path) -> None:
     assert one.text == "x (A) p (B) q"
 
 
-@pytest.mark.parametrize(
-    ("values", "labels"),
-    [((1, 0, True), ["a", "c"]), (("1.0", "0.0", "TRUE"), ["a", "c"]), ((False, 1.0, "0"), ["b"])],
-)
+@pytest.mark.parametrize(("values", "labels"), [
+    ((1, 0, True), ["a", "c"]), (("1.0", "0.0", "TRUE"), ["a", "c"]), ((False, 1.0, "0"), ["b"]),
+])  # fmt: skip
 def test_columns_of_a_and_b_are_flags(tmp_path: Path, values: tuple[Any, ...], labels: list[str]) -> None:
     row = {"body": "x", **dict(zip("abc", values, strict=True))}
     [one] = several(tmp_path, row, columns=["a", "b", "c"])
@@ -209,27 +199,20 @@ def test_labels_of_words_are_numbers_or_as_written(tmp_path: Path) -> None:
     assert one.labels == ["B"]
 
 
-@pytest.mark.parametrize("number", [2, -1, True, "1", None])
-def test_other_numbers_of_labels_are_refused(tmp_path: Path, number: Any) -> None:
-    with pytest.raises(PubmillError, match="the key 'tags' with numbers of the 2 labels, from 0"):
-        sentences(tmp_path, ["O", "B-X"], {"words": ["a", "b"], "tags": [0, number]})
-
-
-@pytest.mark.parametrize(
-    ("words", "tags"), [([], []), (["a"], ["O", "O"]), (["a", 1], ["O", "O"]), (["a"], [1])]
-)
-def test_words_have_a_label_each(tmp_path: Path, words: list[Any], tags: list[Any]) -> None:
-    with pytest.raises(PubmillError) as caught:
-        sentences(tmp_path, "as_written", {"words": words, "tags": tags})
-    assert str(caught.value).endswith(
-        f": expected the key 'words' with as many words as labels; found {len(words)} and {len(tags)}"
-    )
-
-
-@pytest.mark.parametrize("labels", [None, "O", {"0": "O"}, ["O", 1]])
-def test_labels_of_words_are_named(tmp_path: Path, labels: Any) -> None:
-    with pytest.raises(SpecError, match="must be `as_written`, or the BIO label of each number, as a list"):
-        sentences(tmp_path, labels)
+@pytest.mark.parametrize(("labels", "words", "tags", "message"), [
+    *((["O", "B-X"], ["a", "b"], [0, number], "the key 'tags' with numbers of the 2 labels, from 0")
+      for number in (2, -1, True, "1", None)),
+    *(("as_written", words, tags,
+       f": expected the key 'words' with as many words as labels; found {len(words)} and {len(tags)}$")
+      for words, tags in (([], []), (["a"], ["O", "O"]), (["a", 1], ["O", "O"]), (["a"], [1]))),
+    *((labels, [], [], "must be `as_written`, or the BIO label of each number, as a list")
+      for labels in (None, "O", {"0": "O"}, ["O", 1])),
+])  # fmt: skip
+def test_words_have_a_known_label_each(
+    tmp_path: Path, labels: Any, words: list[Any], tags: list[Any], message: str
+) -> None:
+    with pytest.raises(PubmillError, match=message):
+        sentences(tmp_path, labels, {"words": words, "tags": tags})
 
 
 @pytest.mark.parametrize("score", ["2.5", 2.5])
@@ -243,23 +226,16 @@ def test_scores_are_numbers(tmp_path: Path, score: Any) -> None:
             list(regression(source(tmp_path, [row | {"value": wrong}], options)))
 
 
-LICENSED = {"id": "pairID", "text": "one", "text_pair": "two", "label": "gold", "labels": ["neutral"]}
-PAIR = {"pairID": "a-1", "one": f"{CANARY} A\tb", "two": "B", "gold": "neutral", "more": [1]}
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        (f'{{"pairID": "{CANARY}', "not valid JSON: .* at character"), ("[" * 100_000, "nested too deeply"),
-        (f'["{CANARY}"]', "expected a list of objects"),
-        ('{"pairID": ' + "9" * 5000 + "}", "a number too long"),
-        (f'{{"{CANARY}": 1, "{CANARY}": 2}}', "the key <8 characters, not shown.* occurs twice"),
-        (json.dumps({**PAIR, "pairID": ""}), "'pairID'"),
-        (json.dumps({**PAIR, "pairID": "a-2", "one": " "}), "'one'"),
-        (json.dumps({**PAIR, "pairID": "a-2", "two": 3}), "'two'"),
-        (json.dumps({**PAIR, "pairID": "a-2", "gold": CANARY}), "label .*found <8 characters, not shown"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("line", "message"), [
+    (f'{{"pairID": "{CANARY}', "not valid JSON: .* at character"),
+    (f'["{CANARY}"]', "expected a list of objects"),
+    ('{"pairID": ' + "9" * 5000 + "}", "a number too long"),
+    (f'{{"{CANARY}": 1, "{CANARY}": 2}}', "the key <8 characters, not shown.* occurs twice"),
+    (json.dumps({**PAIR, "pairID": ""}), "'pairID'"),
+    (json.dumps({**PAIR, "pairID": "a-2", "one": " "}), "'one'"),
+    (json.dumps({**PAIR, "pairID": "a-2", "two": 3}), "'two'"),
+    (json.dumps({**PAIR, "pairID": "a-2", "gold": CANARY}), "label .*found <8 characters, not shown"),
+])  # fmt: skip
 def test_messages_on_licensed_rows_have_no_text_of_them(tmp_path: Path, line: str, message: str) -> None:
     path = tmp_path / "train.jsonl"
     path.write_text(f"{json.dumps(PAIR)}\n{line}\n")

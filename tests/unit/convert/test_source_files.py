@@ -40,15 +40,12 @@ def test_sources_are_found_by_their_role(tmp_path: Path) -> None:
         given.input("gone")
 
 
-def test_options_are_checked_with_the_known_names(tmp_path: Path) -> None:
+def test_options_have_known_names_and_those_of_a_split_override_the_others(tmp_path: Path) -> None:
     given = source(tmp_path, b=1, a=2, known=3)
     given.check_options("a", "b", "known", "more")
     with pytest.raises(SpecError) as caught:
         given.check_options("known", "also")
     assert str(caught.value) == ("the converter has no options ['a', 'b']; its options are ['also', 'known']")
-
-
-def test_options_of_a_split_override_the_others() -> None:
     options = {"a": 1, "b": 2, "train": {"b": 3, "c": 4}, "dev": None, "test": {"a": 5}}
     assert for_split(options, "train") == {"a": 1, "b": 3, "c": 4}
     assert for_split(options, "dev") == {"a": 1, "b": 2}
@@ -106,11 +103,10 @@ def test_dev_is_a_share_of_the_groups_in_the_order_of_their_hashes() -> None:
         split(["a"], "train", {"share": 0.1, "seed": 1})
 
 
-@pytest.mark.parametrize(
-    "dev",
-    [None, 0.1, {}, {"share": 0.1}, {"share": 1, "seed": 1}, {"share": 1.5, "seed": 1},
-     {"share": 0.1, "seed": True}, {"share": "0.1", "seed": 1}, {"share": 0.1, "seed": 1, "by": "x"}],
-)  # fmt: skip
+@pytest.mark.parametrize("dev", [
+    None, 0.1, {}, {"share": 0.1}, {"share": 1, "seed": 1}, {"share": 1.5, "seed": 1},
+    {"share": 0.1, "seed": True}, {"share": "0.1", "seed": 1}, {"share": 0.1, "seed": 1, "by": "x"},
+])  # fmt: skip
 def test_any_other_form_of_the_option_is_reported(dev: Any) -> None:
     with pytest.raises(PubmillError, match="option `dev`"):
         split(["a", "b"], "dev", dev)

@@ -20,6 +20,7 @@ from pubmill.messages.quotations import withholding
 
 CONTEXT = "Größe of the\nriver Temo: 55 km.  It flows through Bosa."
 RIVER = Answer(text="river Temo", start=13)
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 
 
 def document() -> Any:
@@ -75,23 +76,16 @@ def first(found: Any) -> Any:
     return found["data"][0]["paragraphs"][0]["qas"][0]
 
 
-def with_answer(**changes: Any) -> Callable[[Any], None]:
-    return lambda found: first(found)["answers"][0].update(changes)
-
-
-@pytest.mark.parametrize(
-    ("damage", "message"),
-    [
-        (with_answer(answer_start=-4), r"data.0.paragraphs.0.qas.0.answers.0.answer_start: .*greater"),
-        (with_answer(answer_start=19.0), r"answers.0.answer_start: .*valid integer"),
-        (with_answer(text=""), r"answers.0.text: .*at least 1 character"),
-        (lambda found: first(found).update(id=""), r"qas.0.id: .*at least 1 character"),
-        (lambda found: first(found).update(is_impossible=True), r"q1 has 2 answers but is marked as imp"),
-        (lambda found: first(found).update(answers=[]), r"q1 has 0 answers but is marked as possible"),
-        (lambda found: first(found).pop("answers"), r"q1 has 0 answers but is marked as possible"),
-        (lambda found: found["data"][1].update(title=None), r"data.1.title: .*valid string"),
-    ],
-)
+@pytest.mark.parametrize(("damage", "message"), [
+    (lambda found: first(found)["answers"][0].update(text=""),
+     r"data.0.paragraphs.0.qas.0.answers.0.text: .*at least 1 character"),
+    (lambda found: first(found)["answers"][0].update(answer_start=-4), r"answers.0.answer_start: .*greater"),
+    (lambda found: first(found)["answers"][0].update(answer_start=19.0), r"answer_start: .*valid integer"),
+    (lambda found: first(found).update(id=""), r"qas.0.id: .*at least 1 character"),
+    (lambda found: first(found).update(is_impossible=True), r"q1 has 2 answers but is marked as imp"),
+    (lambda found: first(found).update(answers=[]), r"q1 has 0 answers but is marked as possible"),
+    (lambda found: first(found).pop("answers"), r"q1 has 0 answers but is marked as possible"),
+])  # fmt: skip
 def test_faults_have_their_place(tmp_path: Path, damage: Callable[[Any], Any], message: str) -> None:
     content = document()
     damage(content)
@@ -100,26 +94,23 @@ def test_faults_have_their_place(tmp_path: Path, damage: Callable[[Any], Any], m
     assert str(tmp_path / "a.json") in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", "Invalid JSON: EOF while parsing a value at line 1"),
-        (json.dumps(document(), indent=1).encode()[:-30], r"Invalid JSON: EOF .* at line \d\d"),
-        (json.dumps(document(), ensure_ascii=False).encode("latin-1"), "not UTF-8"),
-        (b'{"data": [{"title": "\\ud800"}]}', "Invalid JSON"),
-        (b"[" * 100_000, "Invalid JSON: recursion limit"),
-        (b'{"data": [], "more": [{"a": 1, "b": 2, "a": 1}]}', "the key a occurs twice in one object"),
-        (b'{"data": [], "more": ' + b"9" * 5000 + b"}", "number out of range"),
-        (gzip.compress(b"{}", mtime=0)[:-6], "not a whole gzip file"),
-        (gzip.compress(b"{}", mtime=0)[:-8] + bytes(8), "not a whole gzip file"),
-    ],
-)
+@pytest.mark.parametrize(("content", "message"), [
+    (b"", "Invalid JSON: EOF while parsing a value at line 1"),
+    (json.dumps(document(), indent=1).encode()[:-30], r"Invalid JSON: EOF .* at line \d\d"),
+    (json.dumps(document(), ensure_ascii=False).encode("latin-1"), "not UTF-8"),
+    (b'{"data": [{"title": "\\ud800"}]}', "Invalid JSON"),
+    (b'{"data": [], "more": [{"a": 1, "b": 2, "a": 1}]}', "the key a occurs twice in one object"),
+    (gzip.compress(b"{}", mtime=0)[:-6], "not a whole gzip file"),
+])  # fmt: skip
 def test_what_is_no_json_is_reported(tmp_path: Path, content: bytes, message: str) -> None:
     with pytest.raises(PubmillError, match=message):
         read(tmp_path / "a.json", content)
 
 
 def test_options_are_unknown_and_licensed_text_is_not_shown(tmp_path: Path) -> None:
+    for options in ({}, {"version": "3"}, {"version": "1.1", "indent": 2}):
+        with pytest.raises(PubmillError, match=r"published\.options"):
+            list(squad.write([], WriterOptions(options, None)))
     with pytest.raises(PubmillError, match="no options"):
         list(squad.read(ConverterInput("dev", {"dev": tmp_path}, {"version": "1.1"}, Counter())))
     content = document()
@@ -142,15 +133,6 @@ def test_what_is_written_is_what_was_read_but_for_plausible_answers(tmp_path: Pa
     assert written(examples, "1.1")["data"][0]["paragraphs"][0]["qas"][1] == {
         "answers": [], "question": " Who? ", "id": "q2",
     }  # fmt: skip
-
-
-@pytest.mark.parametrize("options", [{}, {"version": "3"}, {"version": "1.1", "indent": 2}])
-def test_unknown_versions_and_options_are_reported(options: dict[str, Any]) -> None:
-    with pytest.raises(PubmillError, match=r"published\.options"):
-        list(squad.write([], WriterOptions(options, None)))
-
-
-TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 
 
 @st.composite

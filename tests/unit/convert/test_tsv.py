@@ -17,6 +17,9 @@ from pubmill.messages.quotations import withholding
 
 PLAIN: dict[str, Any] = {"columns": ["text", "label"], "labels": ["0", "1"]}
 RELATION = "@DISEASE$ and @GENE$ meet"
+CELL = st.text(st.characters(exclude_characters="\t\n\r", exclude_categories=["Cs"]), min_size=1).filter(
+    str.strip
+)
 
 
 def convert(
@@ -29,7 +32,7 @@ def convert(
     return list(read(given))
 
 
-def test_rows_become_examples_with_ids_and_mentions(tmp_path: Path) -> None:
+def test_rows_become_examples_by_the_layout_of_their_split(tmp_path: Path) -> None:
     assert convert(tmp_path, 'He said "no"\t0\n x \t1\n') == [
         SequenceExample(id="dev-000001", document=None, text='He said "no"', label="0"),
         SequenceExample(id="dev-000002", document=None, text=" x ", label="1"),
@@ -41,9 +44,6 @@ def test_rows_become_examples_with_ids_and_mentions(tmp_path: Path) -> None:
     with withholding(True), pytest.raises(PubmillError) as caught:
         convert(tmp_path, "a\tsecret\n")
     assert "secret" not in str(caught.value) and "6 characters" in str(caught.value)
-
-
-def test_columns_hold_what_the_layout_of_their_split_says(tmp_path: Path) -> None:
     (example,) = convert(
         tmp_path,
         "pmid\tid\tq\tc\tyear\tanswer\n7\tq1\tWhy?\tSo.\t1999\tyes\n",
@@ -68,43 +68,27 @@ def test_a_split_is_cut_out_and_the_rest_counted(tmp_path: Path) -> None:
     assert [example.text for example in convert(tmp_path, rows, first_row=4)] == ["d", "e"]
 
 
-@pytest.mark.parametrize(
-    ("text", "options", "message"),
-    [
-        ("a\t1\nb\n", {}, r"a\.tsv:2: expected 2 columns \(text, label\), found 1"),
-        ("a\t1\n\n", {}, r"a\.tsv:2: expected 2 columns"),
-        ("a\t1\tx\n", {}, r"a\.tsv:1: expected 2 columns .*, found 3"),
-        ("a\t1\nb\t2\n", {}, r"a\.tsv:2: expected a label \(0, 1\), found '2'"),
-        (" \t1\n", {}, r"a\.tsv:1: the column `text` is empty"),
-        ("a\t1\n", {"header": ["sentence", "label"]}, r"a\.tsv:1: expected the headings sentence<TAB>label"),
-        ("", {"header": ["sentence", "label"]}, r"a\.tsv:1: expected the headings"),
-        ("0\ta\t1\n2\tb\t1\n", {"columns": ["number", "text", "label"]}, r"a\.tsv:2: .*number 1, found '2'"),
-        ("no gene\t1\n", {"entities": {"@GENE$": "GENE"}}, r"a\.tsv:1: expected @GENE\$ once .* 0 times"),
-        ("@X$ @X$\t1\n", {"entities": {"@X$": "X"}}, r"a\.tsv:1: expected @X\$ once .* 2 times"),
-    ],
-)  # fmt: skip
-def test_another_form_is_reported(tmp_path: Path, text: str, options: dict[str, Any], message: str) -> None:
+@pytest.mark.parametrize(("text", "options", "message"), [
+    ("a\t1\nb\n", {}, r"a\.tsv:2: expected 2 columns \(text, label\), found 1"),
+    ("a\t1\n\n", {}, r"a\.tsv:2: expected 2 columns"),
+    ("a\t1\tx\n", {}, r"a\.tsv:1: expected 2 columns .*, found 3"),
+    ("a\t1\nb\t2\n", {}, r"a\.tsv:2: expected a label \(0, 1\), found '2'"),
+    (" \t1\n", {}, r"a\.tsv:1: the column `text` is empty"),
+    ("a\t1\n", {"header": ["sentence", "label"]}, r"a\.tsv:1: expected the headings sentence<TAB>label"),
+    ("", {"header": ["sentence", "label"]}, r"a\.tsv:1: expected the headings"),
+    ("0\ta\t1\n2\tb\t1\n", {"columns": ["number", "text", "label"]}, r"a\.tsv:2: .*number 1, found '2'"),
+    ("no gene\t1\n", {"entities": {"@GENE$": "GENE"}}, r"a\.tsv:1: expected @GENE\$ once .* 0 times"),
+    ("@X$ @X$\t1\n", {"entities": {"@X$": "X"}}, r"a\.tsv:1: expected @X\$ once .* 2 times"),
+    ("a\t1\n", {"columns": ["text"]}, "`text` and `label` among them"),
+    ("a\t1\n", {"columns": ["text", "label", "text"]}, "only `skip` more than once"),
+    ("a\t1\n", {"columns": ["text", "label", "colour"]}, "one of id, document, text"),
+    ("a\t1\n", {"dev": "all"}, "option `dev` is 'all'"),
+])  # fmt: skip
+def test_other_forms_and_options_are_reported(
+    tmp_path: Path, text: str, options: dict[str, Any], message: str
+) -> None:
     with pytest.raises(PubmillError, match=message):
         convert(tmp_path, text, **options)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"columns": ["text"]}, "`text` and `label` among them"),
-        ({"columns": ["text", "label", "text"]}, "only `skip` more than once"),
-        ({"columns": ["text", "label", "colour"]}, "one of id, document, text"),
-        ({"dev": "all"}, "option `dev` is 'all'"),
-    ],
-)
-def test_what_options_cannot_say(tmp_path: Path, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(PubmillError, match=message):
-        convert(tmp_path, "a\t1\n", **options)
-
-
-CELL = st.text(st.characters(exclude_characters="\t\n\r", exclude_categories=["Cs"]), min_size=1).filter(
-    str.strip
-)
 
 
 @hypothesis_given(st.lists(st.tuples(CELL, st.sampled_from("01")), min_size=1, max_size=5))

@@ -15,7 +15,7 @@ def read(note: str, *mentions: tuple[int, int, str]) -> tuple[list[Sentence], Co
     return list(sentences(note, [NoteMention(*mention) for mention in mentions], left_out)), left_out
 
 
-def test_lines_are_sentences_and_lines_without_words_none() -> None:
+def test_lines_are_sentences_and_mentions_cut_words_and_join_lines() -> None:
     found, left_out = read("\nNo pain .\n \nHigh fever today\n", (4, 8, "P"), (13, 23, "P"))
     assert found == [
         Sentence(2, ["No", "pain", "."], [(1, 2, "P")]),
@@ -23,9 +23,6 @@ def test_lines_are_sentences_and_lines_without_words_none() -> None:
     ]
     assert [sentence.labels for sentence in found] == [["O", "B-P", "O"], ["B-P", "I-P", "O"]]
     assert not left_out
-
-
-def test_mentions_cut_words_and_join_lines() -> None:
     note = "a 70yo man (fever)."
     found, _ = read(note, (2, 4, "AGE"), (note.index("fever"), note.index(")"), "P"))
     assert found[0].words == ["a", "70", "yo", "man", "(", "fever", ")."]

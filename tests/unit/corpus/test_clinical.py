@@ -21,6 +21,7 @@ HEADER = (
     "ROW_ID", "SUBJECT_ID", "HADM_ID", "CHARTDATE", "CHARTTIME", "STORETIME", "CATEGORY", "DESCRIPTION",
     "CGID", "ISERROR", "TEXT",
 )  # fmt: skip
+note_text = st.text(st.sampled_from('ab",\n\r\t \0é['), max_size=30)
 
 
 def line(row: int, text: str, category: str = "Physician ", error: str = "") -> list[str]:
@@ -69,27 +70,14 @@ def test_errors_and_categories_are_read_from_columns_by_name(tmp_path: Path) -> 
     ]
 
 
-@pytest.mark.parametrize(
-    ("bracket", "words"),
-    [
-        ("[**Hospital1 18**]", "hospital"),
-        ("[**First Name8 (NamePattern2) **]", "first name"),
-        ("[**Known lastname 1234**]", "known lastname"),
-        ("[**2151-7-16**]", "date"),
-        ("[**2151**]", "date"),
-        ("[**10/22**]", "date"),
-        ("[**Month/Day/Year 4**]", "month day year"),
-        ("[** **]", "unknown"),
-        ("[**Hospital\n1**]", "hospital"),
-        ("[**open", "[**open"),
-        ("[**one [**Name (NI) **]", "[**one name"),
-    ],
-)
+@pytest.mark.parametrize(("bracket", "words"), [
+    ("[**Hospital1 18**]", "hospital"), ("[**First Name8 (NamePattern2) **]", "first name"),
+    ("[**Known lastname 1234**]", "known lastname"), ("[**2151-7-16**]", "date"), ("[**2151**]", "date"),
+    ("[**10/22**]", "date"), ("[**Month/Day/Year 4**]", "month day year"), ("[** **]", "unknown"),
+    ("[**Hospital\n1**]", "hospital"), ("[**open", "[**open"), ("[**one [**Name (NI) **]", "[**one name"),
+])  # fmt: skip
 def test_brackets_become_what_they_stand_for(bracket: str, words: str) -> None:
     assert normalised(f"to {bracket}, {bracket}.") == f"to {words}, {words}."
-
-
-note_text = st.text(st.sampled_from('ab",\n\r\t \0é['), max_size=30)
 
 
 @given(texts=st.lists(note_text, max_size=5))

@@ -19,6 +19,11 @@ from pubmill.storage.files import temporary_name
 
 Event = tuple[int, int, bool]  # PMID, version, deleted
 Shard = tuple[int, int, list[Event]]  # source, order of the file, its rows
+events = st.tuples(st.integers(1, 4), st.integers(1, 2), st.booleans())
+shards = st.lists(
+    st.tuples(st.integers(0, 1), st.integers(0, 4), st.lists(events, max_size=6)), min_size=1, max_size=5
+)
+ONE, TWO, GONE = (1, 1, False), (1, 2, False), (1, 1, True)
 
 
 def latest(folder: Path, shards: list[Shard]) -> list[list[tuple[int, str | None]]]:
@@ -64,12 +69,6 @@ def model(shards: list[Shard]) -> dict[tuple[int, int], str | None]:
     return reasons
 
 
-events = st.tuples(st.integers(1, 4), st.integers(1, 2), st.booleans())
-shards = st.lists(
-    st.tuples(st.integers(0, 1), st.integers(0, 4), st.lists(events, max_size=6)), min_size=1, max_size=5
-)
-
-
 @settings(max_examples=25)
 @given(shards=shards)
 def test_as_the_plain_model(tmp_path_factory: pytest.TempPathFactory, shards: list[Shard]) -> None:
@@ -78,20 +77,14 @@ def test_as_the_plain_model(tmp_path_factory: pytest.TempPathFactory, shards: li
     assert accounted == model(shards)
 
 
-ONE, TWO, GONE = (1, 1, False), (1, 2, False), (1, 1, True)
-
-
-@pytest.mark.parametrize(
-    ("files", "expected"),
-    [
-        ([(0, 2, [ONE]), (0, 1, [ONE])], [[(0, None)], [(0, "superseded")]]),
-        ([(0, 1, [ONE]), (0, 2, [GONE])], [[(0, "deleted")], []]),
-        ([(0, 1, [ONE]), (0, 2, [GONE]), (0, 3, [ONE])], [[(0, "superseded")], [], [(0, None)]]),
-        ([(0, 1, [ONE, TWO]), (0, 2, [ONE])], [[(0, "superseded"), (1, None)], [(0, "superseded")]]),
-        ([(0, 1, [ONE, TWO]), (0, 2, [(1, 2, True)])], [[(0, None), (1, "deleted")], []]),
-        ([(1, 9, [(1, 3, False)]), (0, 1, [ONE])], [[(0, "duplicate")], [(0, None)]]),
-    ],
-)
+@pytest.mark.parametrize(("files", "expected"), [
+    ([(0, 2, [ONE]), (0, 1, [ONE])], [[(0, None)], [(0, "superseded")]]),
+    ([(0, 1, [ONE]), (0, 2, [GONE])], [[(0, "deleted")], []]),
+    ([(0, 1, [ONE]), (0, 2, [GONE]), (0, 3, [ONE])], [[(0, "superseded")], [], [(0, None)]]),
+    ([(0, 1, [ONE, TWO]), (0, 2, [ONE])], [[(0, "superseded"), (1, None)], [(0, "superseded")]]),
+    ([(0, 1, [ONE, TWO]), (0, 2, [(1, 2, True)])], [[(0, None), (1, "deleted")], []]),
+    ([(1, 9, [(1, 3, False)]), (0, 1, [ONE])], [[(0, "duplicate")], [(0, None)]]),
+])  # fmt: skip
 def test_by_hand(tmp_path: Path, files: list[Shard], expected: list[list[tuple[int, str | None]]]) -> None:
     """The later file, the higher version and the first source count; what is deleted can come back."""
     assert latest(tmp_path, files) == expected
@@ -121,7 +114,7 @@ def test_what_a_killed_process_spilled_is_cleared(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["0.parquet", "latest.parquet"]
 
 
-def test_errors(tmp_path: Path) -> None:
+def test_what_is_missing_damaged_or_given_twice_is_reported(tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match="does not exist"):
         write_latest(tmp_path / "l.parquet", [tmp_path / "none.parquet"], [0])
     (tmp_path / "bad.parquet").write_bytes(b"PAR1 this is not parquet PAR1")
@@ -130,6 +123,8 @@ def test_errors(tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match="more than once"):
         write_latest(tmp_path / "l.parquet", [tmp_path / "bad.parquet"] * 2, [0, 0])
     assert [path.name for path in tmp_path.iterdir()] == ["bad.parquet"]
+    with pytest.raises(PubmillError, match="none does not exist; find the latest versions and"):
+        read_reasons(tmp_path / "none", 0)
 
 
 @pytest.mark.parametrize("rows_per_group", [1, 2, 3, 100])
@@ -142,8 +137,3 @@ def test_parts_are_found_in_row_groups_of_any_size(rows_per_group: int, tmp_path
     pq.write_table(pa.table(rows), table, row_group_size=rows_per_group)
     for shard in range(6):
         assert read_reasons(table, shard) == {n: f"r{n}" for n in range(9) if shards[n] == shard}
-
-
-def test_a_table_that_is_not_there_says_what_makes_it(tmp_path: Path) -> None:
-    with pytest.raises(PubmillError, match="none does not exist; find the latest versions and"):
-        read_reasons(tmp_path / "none", 0)

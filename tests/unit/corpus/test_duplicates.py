@@ -23,6 +23,7 @@ from tests.unit.corpus.toy_corpus import find_duplicates, select_parts, totals, 
 
 Found = dict[str, tuple[str, str]]
 CORPUS = SelectionRecipe(min_words=3)
+plans = st.lists(st.tuples(st.integers(0, 6), st.sampled_from(["same", "case", "near"])), max_size=12)
 
 
 def document(name: str, text: str) -> Document:
@@ -58,25 +59,20 @@ class Corpus:
         return {ids[row["shard"]][row["position"]]: (row["reason"], row["kept"]) for row in rows}
 
 
-def test_planted_copies_are_found_and_the_first_is_kept(tmp_path: Path) -> None:
+def test_planted_copies_are_found_and_what_is_rejected_otherwise_is_none(tmp_path: Path) -> None:
     text, other = distinct(1, 200), distinct(2, 200)
     corpus = Corpus(
         tmp_path,
-        [
-            [document("a", text), document("b", other), document("short", "w1 w2")],
-            [document("c", text.upper().replace(" ", ",  ")), document("d", changed(other, 4))],
-            [document("e", changed(text, 40)), document("short too", "w1 w2"), document("none", "")],
-        ],
+        [[document("a", text), document("b", other), document("short", "w1 w2")],
+         [document("c", text.upper().replace(" ", ",  ")), document("d", changed(other, 4))],
+         [document("e", changed(text, 40)), document("short too", "w1 w2"), document("none", "")]],
         0.7,
-    )
+    )  # fmt: skip
     assert corpus.found() == {"c": ("same_text", "a"), "d": ("similar_text", "b")}
     statistics = totals(tmp_path, select_parts(tmp_path, corpus.shards, CORPUS, corpus.duplicates))
     assert statistics["rejected"] == {"same_text": 1, "similar_text": 1, "too_short": 2, "no_abstract": 1}
     assert (statistics["parsed"], statistics["documents"]) == (8, 3)
     assert statistics["samples"]["same_text"] == ["c"]
-
-
-def test_what_is_rejected_for_another_reason_or_without_words_is_no_copy(tmp_path: Path) -> None:
     first = Document(id="a", sections=(("", distinct(1)),))
     later = Document(id="a", version=2, sections=(("", distinct(2)),))
     assert Corpus(tmp_path, [[first], [later, document("b", distinct(1))]], None).found() == {}
@@ -95,9 +91,6 @@ def test_each_that_is_left_out_is_like_one_that_is_kept(tmp_path: Path) -> None:
     found = corpus.found()
     assert found and "0" not in found
     assert not {kept for _, kept in found.values()} & found.keys()
-
-
-plans = st.lists(st.tuples(st.integers(0, 6), st.sampled_from(["same", "case", "near"])), max_size=12)
 
 
 @settings(max_examples=5, deadline=None)

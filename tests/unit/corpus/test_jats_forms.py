@@ -27,26 +27,21 @@ def plazi(*parts: str) -> str:
 MOUSE = taxon(part("genus", "Mus"), part("species", "musculus"))
 
 
-@pytest.mark.parametrize(
-    ("content", "text"),
-    [
-        (f"of <italic>{MOUSE}</italic>.", "of Mus musculus."),
-        (f"({taxon(part('genus', 'M.'), part('species', 'musculus'))}, L.)", "(M. musculus, L.)"),
-        (taxon(part("genus", "<italic>Mus</italic>"), part("rank", "<bold>subg.</bold>")), "Mus subg."),
-        (taxon(*(f"<italic>{part(kind, 'a')}</italic>" for kind in ("genus", "species"))), "a a"),
-        (part("Genus", "Mus") + part("Species", "musculus") + "-like", "Mus musculus-like"),
-        (taxon(*(f"<ext-link>{part(kind, 'a')}</ext-link>" for kind in ("genus", "species"))), "a a"),
-        (plazi("Mus", "musculus").replace("><tp", "><object-id>7</object-id><tp"), "Mus musculus"),
-        (f"<italic>{MOUSE}</italic><italic>s.l.</italic> <bold>A</bold><italic>{MOUSE}</italic>",
-         "Mus musculus s.l. A Mus musculus"),
-        (f"{MOUSE}<sup>T</sup> and {MOUSE}<xref ref-type='bibr'>1</xref>", "Mus musculusT and Mus musculus1"),
-        (f"anti{taxon(part('genus', 'Mus'))}es", "antiMuses"),
-        (plazi("Mus", "musculus"), "Mus musculus"),
-        (f"{plazi('Penicillium')}s", "Penicilliums"),
-        (part("gene", "TP") + part("variant", "53"), "TP53"),
-        (part("highlight", "AC") + "<bold>GT</bold>" + part("highlight", "A"), "ACGTA"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("content", "text"), [
+    (f"of <italic>{MOUSE}</italic>.", "of Mus musculus."),
+    (f"({taxon(part('genus', 'M.'), part('species', 'musculus'))}, L.)", "(M. musculus, L.)"),
+    (taxon(part("genus", "<italic>Mus</italic>"), part("rank", "<bold>subg.</bold>")), "Mus subg."),
+    (taxon(*(f"<italic>{part(kind, 'a')}</italic>" for kind in ("genus", "species"))), "a a"),
+    (part("Genus", "Mus") + part("Species", "musculus") + "-like", "Mus musculus-like"),
+    (taxon(*(f"<ext-link>{part(kind, 'a')}</ext-link>" for kind in ("genus", "species"))), "a a"),
+    (plazi("Mus", "musculus").replace("><tp", "><object-id>7</object-id><tp"), "Mus musculus"),
+    (f"<italic>{MOUSE}</italic><italic>s.l.</italic> <bold>A</bold><italic>{MOUSE}</italic>",
+     "Mus musculus s.l. A Mus musculus"),
+    (f"{MOUSE}<sup>T</sup> and {MOUSE}<xref ref-type='bibr'>1</xref>", "Mus musculusT and Mus musculus1"),
+    (f"anti{taxon(part('genus', 'Mus'))}es", "antiMuses"), (plazi("Mus", "musculus"), "Mus musculus"),
+    (f"{plazi('Penicillium')}s", "Penicilliums"), (part("gene", "TP") + part("variant", "53"), "TP53"),
+    (part("highlight", "AC") + "<bold>GT</bold>" + part("highlight", "A"), "ACGTA"),
+])  # fmt: skip
 def test_parts_of_a_species_name_are_words(content: str, text: str) -> None:
     data = article(
         f"<sec><title>{content}</title><p>{content}</p></sec>",
@@ -61,48 +56,30 @@ def abstract(kind: str, content: str = "<p>Some text.</p>") -> str:
     return f"<abstract{typed}>{content}</abstract>"
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
+@pytest.mark.parametrize(("kind", "kept"), [
+    *((kind, True) for kind in (
         "main", "normal", "structured", "Original Abstract", "executive-summary", "ASCII", "section", "x1",
         "publication", "transcript", "web-abstract",
-    ],
-)  # fmt: skip
-def test_an_abstract_of_another_type_is_one_if_there_is_no_other(kind: str) -> None:
-    reader = JatsReader(())
-    found = reader(article("<p>x</p>", abstract(kind)), Document("pmc:7"), "x")
-    assert found.sections == (("", "Some text."),)
-    assert reader.typed == {f'abstract abstract-type="{kind}"': 1}
-    assert not reader.left_out
-
-
-@pytest.mark.parametrize(
-    "kind",
-    [
+    )),
+    *((kind, False) for kind in (
         "graphical", "graphicalAbstract", "visual-abstract", "video", "teaser", "web-teaser", "toc", "TOC",
         "table-of-contents", "key-points", "keypoints", "author-highlights", "Highlights", "editor",
         "editors-summary", "web-summary", "lay-summary", "plain-language-summary", "objectives",
         "stereochemical", "rss/atom", "translated",
-    ],
-)  # fmt: skip
-def test_what_is_no_abstract_is_refused_by_name_and_counted(kind: str) -> None:
-    reader = JatsReader(())
+    )),
+])  # fmt: skip
+def test_an_only_abstract_is_one_unless_its_type_says_otherwise(kind: str, kept: bool) -> None:
+    reader, counted = JatsReader(()), {f'abstract abstract-type="{kind}"': 1}
     found = reader(article("<p>x</p>", abstract(kind)), Document("pmc:7"), "x")
-    assert (found.sections, reader.left_out) == ((), {f'abstract abstract-type="{kind}"': 1})
-    assert not reader.typed
+    assert found.sections == ((("", "Some text."),) if kept else ())
+    assert (reader.typed, reader.left_out) == ((counted, {}) if kept else ({}, counted))
 
 
-@pytest.mark.parametrize(
-    ("abstracts", "text", "left_out"),
-    [
-        ((), "", {}),
-        (("", "", "trans"), "plain plain", {"trans": 1}),
-        (("main", ""), "plain", {"main": 1}),
-        (("short", "main", "toc"), "main", {"short": 1, "toc": 1}),
-        (("summary", "short"), "summary", {"short": 1}),
-        (("graphical", "main"), "main", {"graphical": 1}),
-    ],
-)
+@pytest.mark.parametrize(("abstracts", "text", "left_out"), [
+    ((), "", {}), (("", "", "trans"), "plain plain", {"trans": 1}), (("main", ""), "plain", {"main": 1}),
+    (("short", "main", "toc"), "main", {"short": 1, "toc": 1}),
+    (("summary", "short"), "summary", {"short": 1}), (("graphical", "main"), "main", {"graphical": 1}),
+])  # fmt: skip
 def test_one_of_several_typed_abstracts(
     abstracts: tuple[str, ...], text: str, left_out: dict[str, int]
 ) -> None:
@@ -115,14 +92,11 @@ def test_one_of_several_typed_abstracts(
     )
 
 
-@pytest.mark.parametrize(
-    ("content", "kept"),
-    [
-        ("<sec><title>Aims</title><p>To test.</p></sec>", True),
-        (f"<p>{'word ' * 100}</p>", True),
-        ("<p>A picture of it.</p><fig><graphic/></fig>", False),
-    ],
-)
+@pytest.mark.parametrize(("content", "kept"), [
+    ("<sec><title>Aims</title><p>To test.</p></sec>", True),
+    (f"<p>{'word ' * 100}</p>", True),
+    ("<p>A picture of it.</p><fig><graphic/></fig>", False),
+])  # fmt: skip
 @pytest.mark.parametrize("others", ["", "toc", "main"])
 def test_the_only_abstract_may_be_called_graphical(content: str, kept: bool, others: str) -> None:
     meta = abstract("graphical", content) + (abstract(others, "<p>other</p>") if others else "")
@@ -135,24 +109,16 @@ def fenced(attributes: str, *inside: str) -> str:
     return f"<mml:mfenced {attributes}>{''.join(f'<mml:mi>{one}</mml:mi>' for one in inside)}</mml:mfenced>"
 
 
-@pytest.mark.parametrize(
-    ("formula", "text"),
-    [
-        (fenced("", "x"), "(x)"),
-        (fenced(""), "()"),
-        (fenced("", "a", "b", "c"), "(a,b,c)"),
-        (fenced("open='[' close=']'", "0", "1"), "[0,1]"),
-        (fenced("open='' close='|'", "a"), "a|"),
-        (fenced("open=' { ' close=' } ' separators=' ; '", "a", "b"), "{a;b}"),
-        (fenced("separators=';,'", "a", "b", "c", "d"), "(a;b,c,d)"),
-        (fenced("separators=' ; , . '", "a", "b"), "(a;b)"),
-        (fenced("separators=''", "a", "b"), "(ab)"),
-        (fenced("separators='|'", "a", fenced("open='['", "b", "c")), "(a|[b,c))"),
-        (f"<mml:mfenced>\n <mml:mrow>{fenced('', 'a')}<mml:mi>b</mml:mi></mml:mrow>\n</mml:mfenced>",
-         "((a)b)"),
-        ("<mml:ms>a b</mml:ms><mml:ms lquote='‹' rquote='›'>c</mml:ms>", '"a b"‹c›'),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("formula", "text"), [
+    (fenced("", "x"), "(x)"), (fenced(""), "()"), (fenced("", "a", "b", "c"), "(a,b,c)"),
+    (fenced("open='[' close=']'", "0", "1"), "[0,1]"), (fenced("open='' close='|'", "a"), "a|"),
+    (fenced("open=' { ' close=' } ' separators=' ; '", "a", "b"), "{a;b}"),
+    (fenced("separators=';,'", "a", "b", "c", "d"), "(a;b,c,d)"),
+    (fenced("separators=' ; , . '", "a", "b"), "(a;b)"), (fenced("separators=''", "a", "b"), "(ab)"),
+    (fenced("separators='|'", "a", fenced("open='['", "b", "c")), "(a|[b,c))"),
+    (f"<mml:mfenced>\n <mml:mrow>{fenced('', 'a')}<mml:mi>b</mml:mi></mml:mrow>\n</mml:mfenced>", "((a)b)"),
+    ("<mml:ms>a b</mml:ms><mml:ms lquote='‹' rquote='›'>c</mml:ms>", '"a b"‹c›'),
+])  # fmt: skip
 def test_brackets_separators_and_quotes_of_attributes_are_text(formula: str, text: str) -> None:
     inside = f"<inline-formula><mml:math>{formula}</mml:math></inline-formula>"
     data = article(
@@ -169,24 +135,19 @@ def reference(kind: str, text: str) -> str:
     return f"<xref{f' ref-type={kind!r}' if kind else ''}>{text}</xref>"
 
 
-@pytest.mark.parametrize(
-    ("marker", "text"),
-    [
-        *((reference(kind, "1"), "Outcome") for kind in ("fn", "table-fn", "author-notes", "corresp", "aff")),
-        (f"<sup>{reference('fn', 'a')},{reference('fn', 'b')}</sup>", "Outcome"),
-        (reference("fn", "<sup>1</sup>"), "Outcome"),
-        (reference("", "*"), "Outcome"),
-        (reference("other", "†"), "Outcome"),
-        (f"<sup>{reference('', '12')}</sup>", "Outcome"),
-        (reference("", "<sup>a</sup>"), "Outcome"),
-        (f" (see {reference('', 'Box 1')})", "Outcome (see Box 1)"),
-        (f" ({reference('table', 'Tables 2')} and {reference('fig', '4')})", "Outcome (Tables 2 and 4)"),
-        (f" [{reference('bibr', '12')}]", "Outcome [12]"),
-        (f" of {reference('bibr', 'Doe 1973')}", "Outcome of Doe 1973"),
-        (f" ({reference('supplementary-material', 'Figure S2')})", "Outcome (Figure S2)"),
-        (f" in {reference('sec', 'Methods')}, {reference('disp-formula', '(3)')}", "Outcome in Methods, (3)"),
-    ],
-)
+@pytest.mark.parametrize(("marker", "text"), [
+    *((reference(kind, "1"), "Outcome") for kind in ("fn", "table-fn", "author-notes", "corresp", "aff")),
+    (f"<sup>{reference('fn', 'a')},{reference('fn', 'b')}</sup>", "Outcome"),
+    (reference("fn", "<sup>1</sup>"), "Outcome"), (reference("", "*"), "Outcome"),
+    (reference("other", "†"), "Outcome"), (f"<sup>{reference('', '12')}</sup>", "Outcome"),
+    (reference("", "<sup>a</sup>"), "Outcome"),
+    (f" (see {reference('', 'Box 1')})", "Outcome (see Box 1)"),
+    (f" ({reference('table', 'Tables 2')} and {reference('fig', '4')})", "Outcome (Tables 2 and 4)"),
+    (f" [{reference('bibr', '12')}]", "Outcome [12]"),
+    (f" of {reference('bibr', 'Doe 1973')}", "Outcome of Doe 1973"),
+    (f" ({reference('supplementary-material', 'Figure S2')})", "Outcome (Figure S2)"),
+    (f" in {reference('sec', 'Methods')}, {reference('disp-formula', '(3)')}", "Outcome in Methods, (3)"),
+])  # fmt: skip
 def test_only_markers_of_footnotes_leave_titles(marker: str, text: str) -> None:
     title = f"Outcome{marker}"
     meta = f"<title-group><article-title>{title}</article-title></title-group>"
@@ -208,32 +169,28 @@ def test_floats_after_the_body_in_both_dtds(name: str) -> None:
 DOE = "<name><surname>Doe</surname><given-names>J</given-names></name>"
 
 
-@pytest.mark.parametrize(
-    ("content", "text"),
-    [
-        ("<def-list><term-head>Term</term-head><def-head>Meaning</def-head><def-item><term>HR</term>"
-         "<def><p>hazard ratio</p></def></def-item></def-list>", "Term Meaning\nHR\nhazard ratio"),
-        ("<p>Thanks.</p><sig-block><sig>A. Author</sig><sig>B. Author</sig></sig-block>",
-         "Thanks.\nA. Author B. Author"),
-        ("<address><institution>A University</institution><addr-line>1 Main St</addr-line>"
-         "<country>USA</country><email>a@b.org</email></address>", "A University 1 Main St USA a@b.org"),
-        (f"<p>See <element-citation><person-group>{DOE}{DOE}</person-group><source><italic>Nature</italic>"
-         "</source><year>2001</year></element-citation>.</p>", "See Doe J Doe J Nature 2001."),
-        ("<p>In<product><source>A Book</source>, <year>2001</year>(<publisher-name>P</publisher-name>)"
-         "</product>it says</p>", "In A Book, 2001 (P) it says"),
-        ("<p>by <mixed-citation><surname>Doe</surname>, <given-names>J</given-names>. 1:<fpage>2</fpage>–"
-         "<lpage>5</lpage></mixed-citation></p>", "by Doe, J. 1: 2–5"),
-        ("<p>of <funding-source>NIH</funding-source><award-id>7</award-id>, and</p>", "of NIH 7, and"),
-        ("<chem-struct-wrapper><caption><p>Benzene</p></caption><chem-struct>C<sub>6</sub>H<sub>6</sub>"
-         "</chem-struct></chem-struct-wrapper>", "Benzene\nC6H6"),
-        ("<gloss-group><def-list><def-item><term>HR</term><def><p>ratio</p></def></def-item></def-list>"
-         "</gloss-group><p>x</p>", "HR\nratio\nx"),
-        ("<p>a<unheard-of>b</unheard-of>c<unheard-of>d</unheard-of><unheard-of>e</unheard-of></p>",
-         "a b c d e"),
-        ("<p>a<italic>b</italic><monospace>c</monospace><sup>d</sup><styled-content>e</styled-content></p>",
-         "abcde"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("content", "text"), [
+    ("<def-list><term-head>Term</term-head><def-head>Meaning</def-head><def-item><term>HR</term>"
+     "<def><p>hazard ratio</p></def></def-item></def-list>", "Term Meaning\nHR\nhazard ratio"),
+    ("<p>Thanks.</p><sig-block><sig>A. Author</sig><sig>B. Author</sig></sig-block>",
+     "Thanks.\nA. Author B. Author"),
+    ("<address><institution>A University</institution><addr-line>1 Main St</addr-line>"
+     "<country>USA</country><email>a@b.org</email></address>", "A University 1 Main St USA a@b.org"),
+    (f"<p>See <element-citation><person-group>{DOE}{DOE}</person-group><source><italic>Nature</italic>"
+     "</source><year>2001</year></element-citation>.</p>", "See Doe J Doe J Nature 2001."),
+    ("<p>In<product><source>A Book</source>, <year>2001</year>(<publisher-name>P</publisher-name>)"
+     "</product>it says</p>", "In A Book, 2001 (P) it says"),
+    ("<p>by <mixed-citation><surname>Doe</surname>, <given-names>J</given-names>. 1:<fpage>2</fpage>–"
+     "<lpage>5</lpage></mixed-citation></p>", "by Doe, J. 1: 2–5"),
+    ("<p>of <funding-source>NIH</funding-source><award-id>7</award-id>, and</p>", "of NIH 7, and"),
+    ("<chem-struct-wrapper><caption><p>Benzene</p></caption><chem-struct>C<sub>6</sub>H<sub>6</sub>"
+     "</chem-struct></chem-struct-wrapper>", "Benzene\nC6H6"),
+    ("<gloss-group><def-list><def-item><term>HR</term><def><p>ratio</p></def></def-item></def-list>"
+     "</gloss-group><p>x</p>", "HR\nratio\nx"),
+    ("<p>a<unheard-of>b</unheard-of>c<unheard-of>d</unheard-of><unheard-of>e</unheard-of></p>", "a b c d e"),
+    ("<p>a<italic>b</italic><monospace>c</monospace><sup>d</sup><styled-content>e</styled-content></p>",
+     "abcde"),
+])  # fmt: skip
 def test_only_inline_tags_do_not_part_words(content: str, text: str) -> None:
     assert body(content, ()) == (("", text),)
 
@@ -242,15 +199,11 @@ MATH = "<mml:math><mml:mi>a</mml:mi><mml:mo>+</mml:mo><mml:mi>b</mml:mi></mml:ma
 SPELT = "<textual-form>a + b</textual-form>"
 
 
-@pytest.mark.parametrize(
-    ("members", "text"),
-    [
-        (f"{SPELT}{MATH}", "a+b"),
-        (f"{MATH}<tex-math>$a$</tex-math>{SPELT}", "a+b"),
-        (f"<inline-graphic><alt-text>x</alt-text></inline-graphic>{SPELT}", "a + b"),
-        (f"{SPELT}<textual-form>a plus b</textual-form>", "a + b"),
-    ],
-)
+@pytest.mark.parametrize(("members", "text"), [
+    (f"{SPELT}{MATH}", "a+b"), (f"{MATH}<tex-math>$a$</tex-math>{SPELT}", "a+b"),
+    (f"<inline-graphic><alt-text>x</alt-text></inline-graphic>{SPELT}", "a + b"),
+    (f"{SPELT}<textual-form>a plus b</textual-form>", "a + b"),
+])  # fmt: skip
 def test_a_formula_in_several_characters_is_text_once(members: str, text: str) -> None:
     inside = f"<inline-formula><alternatives>{members}</alternatives></inline-formula>"
     assert body(f"<p>for {inside}, so</p>") == (("", f"for {text}, so"),)

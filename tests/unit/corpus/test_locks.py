@@ -192,16 +192,12 @@ def test_what_is_no_lock_is_reported(tmp_path: Path) -> None:
     assert not (tmp_path / "new" / "latest.parquet").exists()
 
 
-@pytest.mark.parametrize(
-    ("files", "message"),
-    [
-        (b"\xff", "is no lock of a corpus"),
-        (b"[" * 100_000, "is no lock of a corpus"),
-        (b"{}", "is no lock of a corpus .its source files are no list"),
-        (b'[{"source": "s", "file": "f", "md5": "0"}]', "source file 1: .*\n.*sha256"),
-        (b'[{"source": "s", "file": "f", "md5": "0", "sha256": 5}]', "source file 1: .*\n.*sha256"),
-    ],
-)
+@pytest.mark.parametrize(("files", "message"), [
+    (b"\xff", "is no lock of a corpus"), (b"[" * 100_000, "is no lock of a corpus"),
+    (b"{}", "is no lock of a corpus .its source files are no list"),
+    (b'[{"source": "s", "file": "f", "md5": "0"}]', "source file 1: .*\n.*sha256"),
+    (b'[{"source": "s", "file": "f", "md5": "0", "sha256": 5}]', "source file 1: .*\n.*sha256"),
+])  # fmt: skip
 def test_source_files_of_another_form_are_reported(tmp_path: Path, files: bytes, message: str) -> None:
     empty = LOCK.empty_table().replace_schema_metadata({"files": files})
     pq.write_table(empty, tmp_path / "corpus.lock")

@@ -50,46 +50,40 @@ def test_citations_have_their_notices(tmp_path: Path, read: object, comment: str
     assert found.flags == ("retracted", "erratum")
 
 
-@pytest.mark.parametrize(
-    ("types", "kind", "flag"),
-    [
-        ("Retracted Publication", "", "retracted"),
-        ("", "RetractionIn", "retracted"),
-        ("Retraction of Publication", "", "retraction_notice"),
-        ("Retraction Notice", "", "retraction_notice"),
-        ("", "RetractionOf", "retraction_notice"),
-        ("", "ExpressionOfConcernIn", "concern"),
-        ("", "PartialRetractionIn", "erratum"),
-        ("Published Erratum", "", "erratum_notice"),
-        ("", "CorrectedandRepublishedIn", "republished"),
-        ("Corrected and Republished Article", "", "republication"),
-        ("", "CommentIn", None),
-    ],
-)
+@pytest.mark.parametrize(("types", "kind", "flag"), [
+    ("Retracted Publication", "", "retracted"), ("", "RetractionIn", "retracted"),
+    ("Retraction of Publication", "", "retraction_notice"), ("Retraction Notice", "", "retraction_notice"),
+    ("", "RetractionOf", "retraction_notice"), ("", "ExpressionOfConcernIn", "concern"),
+    ("", "PartialRetractionIn", "erratum"), ("Published Erratum", "", "erratum_notice"),
+    ("", "CorrectedandRepublishedIn", "republished"),
+    ("Corrected and Republished Article", "", "republication"),
+    ("", "CommentIn", None),
+])  # fmt: skip
 def test_either_mark_is_enough(tmp_path: Path, types: str, kind: str, flag: str | None) -> None:
     listed = f'<CommentsCorrections RefType="{kind}"><RefSource>J</RefSource></CommentsCorrections>'
     (found,) = read_medline(pubmed_file(tmp_path, types, listed if kind else ""))
     assert found.flags == ((flag,) if flag else ())
 
 
-@pytest.mark.parametrize(
-    ("usual", "unusual"),
-    [
-        ("<Note>x</Note>", "<Other><PMID>9</PMID></Other>"), ("\n", "text \r\n\t"),
-        ("<RefSource>K", "<!-- c --><RefSource>K"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("usual", "unusual"), [
+    ("<Note>x</Note>", "<Other><PMID>9</PMID></Other>"), ("\n", "text \r\n\t"),
+    ("<RefSource>K", "<!-- c --><RefSource>K"),
+])  # fmt: skip
 def test_lists_in_an_unusual_form_are_read_from_the_tree(tmp_path: Path, usual: str, unusual: str) -> None:
     assert usual in CORRECTIONS
     (found,) = read_medline(pubmed_file(tmp_path, corrections=CORRECTIONS.replace(usual, unusual)))
     assert found.corrections == EXPECTED
 
 
-def test_a_list_of_references_has_no_corrections(tmp_path: Path) -> None:
+def test_lists_of_references_have_no_corrections_and_shards_keep_notices(tmp_path: Path) -> None:
     cited = '<CommentsCorrections RefType="Cites"><RefSource>K</RefSource></CommentsCorrections>'
     for listed in (cited, " \r\n\t"):
         (found,) = read_medline(pubmed_file(tmp_path, corrections=listed))
         assert found.corrections == ()
+    document = Document(id="pmid:1", flags=("retracted",), corrections=EXPECTED)
+    write_shard(tmp_path / "s.parquet", [document, Document(id="pmid:2")], source="s", file="f", order=1)
+    assert [one for _, one in read_shard(tmp_path / "s.parquet")] == [document, Document(id="pmid:2")]
+    assert {*MARKS, "manuscript", "ocr"} == set(get_args(Flag))
 
 
 def test_articles_have_their_notices() -> None:
@@ -111,13 +105,6 @@ def test_articles_have_their_notices() -> None:
                 "<pub-date pub-type='ppub'><year>2005</year></pub-date>"), facts, "x",
     )  # fmt: skip
     assert (theirs.corrections, theirs.flags) == (expected, found.flags)
-
-
-def test_shards_keep_notices_and_each_flag_can_be_left_out(tmp_path: Path) -> None:
-    document = Document(id="pmid:1", flags=("retracted",), corrections=EXPECTED)
-    write_shard(tmp_path / "s.parquet", [document, Document(id="pmid:2")], source="s", file="f", order=1)
-    assert [one for _, one in read_shard(tmp_path / "s.parquet")] == [document, Document(id="pmid:2")]
-    assert {*MARKS, "manuscript", "ocr"} == set(get_args(Flag))
 
 
 def test_documents_are_those_of_rows(tmp_path: Path) -> None:

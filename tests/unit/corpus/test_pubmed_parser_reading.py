@@ -63,7 +63,7 @@ def test_faulty_citations_and_articles_are_refused_before_it_sees_them(tmp_path:
 YEAR = "<pub-date pub-type='ppub'><year>2005</year></pub-date>"
 
 
-def test_articles_have_its_text() -> None:
+def test_articles_have_its_text_and_those_that_it_does_not_read_none() -> None:
     meta = (
         f"<title-group><article-title>T</article-title></title-group>{YEAR}<abstract><p>Short.</p></abstract>"
     )
@@ -77,9 +77,6 @@ def test_articles_have_its_text() -> None:
     assert found.sections == (("", "Short."),)
     assert found.body == (("A", "One two .\nThree."), ("B", "Four."))
     assert (found.licence, found.flags, found.languages) == ("CC BY", ("retracted",), ("eng",))
-
-
-def test_articles_that_it_does_not_read_have_no_text() -> None:
     found = ArticleReader()(article("<p>x</p>"), Document("pmc:7"), "x")
     assert (found.id, found.body, found.flags) == ("pmc:7", (), ("unreadable",))
     named = ArticleReader()(

@@ -35,13 +35,10 @@ def corpus(folder: Path) -> list[Path]:
 
 SHARDS = [
     [text(1, 5, flags=("erratum",)), text(2, 0), text(3, 1), text(4, 9), text(5, 4)],
-    [
-        text(1, 6, version=2, flags=("retracted", "erratum")),
-        Document(id="pmid:4", deleted=True),
-        *(text(n, 1) for n in range(10, 20)),
-    ],
+    [text(1, 6, version=2, flags=("retracted", "erratum")), Document(id="pmid:4", deleted=True),
+     *(text(n, 1) for n in range(10, 20))],
     [],
-]
+]  # fmt: skip
 
 
 def test_everything_is_accounted_for(tmp_path: Path) -> None:
@@ -64,9 +61,7 @@ def test_everything_is_accounted_for(tmp_path: Path) -> None:
                 "rejected": {"too_short": 10},
             },
         },
-        "years": {"1999": 2},
-        "flags": {"retracted": 1, "erratum": 1},
-        "day": "2020-01-01",
+        "years": {"1999": 2}, "flags": {"retracted": 1, "erratum": 1}, "day": "2020-01-01",
     }  # fmt: skip
     assert pq.read_table(parts[0]).to_pylist() == [
         {
@@ -90,25 +85,16 @@ def test_statistics_that_do_not_add_up(tmp_path: Path) -> None:
         total(statistics, write_manifest(tmp_path / "manifest.parquet", parts))
 
 
-@pytest.mark.parametrize(
-    ("shard", "index", "message"),
-    [
-        ("shard-0.parquet", 1, "made from other shards"),
-        ("part-0000.parquet", 0, "not a parsed shard"),
-        ("no.parquet", 0, "does not exist"),
-    ],
-)
+@pytest.mark.parametrize(("shard", "index", "message"), [
+    ("shard-0.parquet", 1, "made from other shards"), ("part-0000.parquet", 0, "not a parsed shard"),
+    ("no.parquet", 0, "does not exist"),
+])  # fmt: skip
 def test_other_shards_and_files_are_refused(tmp_path: Path, shard: str, index: int, message: str) -> None:
     corpus(tmp_path)
     latest, part, statistics = (tmp_path / name for name in ("latest.parquet", "x.parquet", "x.json"))
     with pytest.raises(PubmillError, match=message):
         select(tmp_path / shard, index, latest, SelectionRecipe(), part, statistics)
     assert not part.exists()
-
-
-def groups(path: Path) -> list[int]:
-    metadata = pq.read_metadata(path)
-    return [metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)]
 
 
 def test_row_groups_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,7 +105,9 @@ def test_row_groups_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     long = Document(id="t:1", title="four", sections=(("LABEL", "four"),), body=(("", "two"),))
     documents = [*short, long, *short[:3], long._replace(title="")]
     write_shard(tmp_path / "a", documents, source="s", file="f", order=3)
-    assert groups(tmp_path / "a") == [4, 4, 2, 4]
+    metadata = pq.read_metadata(tmp_path / "a")
+    rows = [metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)]
+    assert rows == [4, 4, 2, 4]
     assert list(read_shard(tmp_path / "a")) == list(enumerate(documents))
     assert write_shard(tmp_path / "a", [], source="s", file="f", order=3) == (0, 0)
     assert list(read_shard(tmp_path / "a")) == []

@@ -1,5 +1,7 @@
 """Entity transforms: spans are correct for all texts and overlapping mentions."""
 
+from itertools import permutations
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -42,11 +44,32 @@ def pointed_at(made: Transformed) -> list[str]:
     return [made.text[start:end] for start, end in made.spans]
 
 
+def unmarked(text: str) -> str:
+    return "".join(c for c in text if c < OUTSIDE or c > chr(0xF8FF))
+
+
 @given(texts_with_entities())
-def test_marks_of_no_length_leave_the_text_itself(case: Case) -> None:
+def test_marks_stand_around_their_mentions_and_never_cross(case: Case) -> None:
+    """Each mark of each entity has two characters of its own."""
     text, entities = case
     made = markers(text, entities, [("", "")] * len(entities))
     assert made == Transformed(text, [(e.start, e.end) for e in entities])
+    own = [[chr(0xE000 + 4 * i + n) for n in range(4)] for i in range(len(entities))]
+    marks = [("".join(four[:2]), "".join(four[2:])) for four in own]
+    made = markers(text, entities, marks)
+    assert unmarked(made.text) == text
+    assert [unmarked(found) for found in pointed_at(made)] == [text[e.start : e.end] for e in entities]
+    for (start, end), (opening, closing) in zip(made.spans, marks, strict=True):
+        assert made.text[:start].endswith(opening) and made.text[end:].startswith(closing)
+        assert (made.text.count(opening), made.text.count(closing)) == (1, 1)
+    placed = list(enumerate(zip(entities, made.spans, strict=True)))
+    for (i, (inner, within)), (j, (outer, around)) in permutations(placed, 2):
+        if outer.start <= inner.start and inner.end <= outer.end:
+            equal = (inner.start, inner.end) == (outer.start, outer.end)
+            (from_, to), (start, end) = (within, around) if equal and i < j else (around, within)
+            assert from_ <= start - 2 < end + 2 <= to
+        if inner.end <= outer.start:
+            assert within[1] + 2 <= around[0] - 2
 
 
 @given(texts_with_entities())
@@ -72,59 +95,15 @@ def test_dummies_stand_for_mentions_that_share_characters_and_nothing_else_chang
     assert sorted(first) == sorted(first, key=first.__getitem__)
 
 
-def private_marks(number: int) -> list[tuple[str, str]]:
-    """Two characters of its own for each mark of each entity."""
-    return [
-        (chr(0xE000 + 4 * i) + chr(0xE001 + 4 * i), chr(0xE002 + 4 * i) + chr(0xE003 + 4 * i))
-        for i in range(number)
-    ]
-
-
-def unmarked(text: str) -> str:
-    return "".join(c for c in text if c < OUTSIDE or c > chr(0xF8FF))
-
-
-@given(texts_with_entities())
-def test_marked_spans_point_at_their_mentions_and_marks_stand_around_them(case: Case) -> None:
-    text, entities = case
-    marks = private_marks(len(entities))
-    made = markers(text, entities, marks)
-    assert unmarked(made.text) == text
-    assert [unmarked(found) for found in pointed_at(made)] == [text[e.start : e.end] for e in entities]
-    for (start, end), (opening, closing) in zip(made.spans, marks, strict=True):
-        assert made.text[:start].endswith(opening)
-        assert made.text[end:].startswith(closing)
-        assert (made.text.count(opening), made.text.count(closing)) == (1, 1)
-
-
-@given(texts_with_entities())
-def test_marks_of_nested_equal_and_touching_mentions_never_cross(case: Case) -> None:
-    text, entities = case
-    made = markers(text, entities, private_marks(len(entities)))
-    for i, (inner, (start, end)) in enumerate(zip(entities, made.spans, strict=True)):
-        for j, (outer, (from_, to)) in enumerate(zip(entities, made.spans, strict=True)):
-            if i != j and outer.start <= inner.start and inner.end <= outer.end:
-                within, around = (start, end), (from_, to)
-                if (inner.start, inner.end) == (outer.start, outer.end):
-                    within, around = ((start, end), (from_, to)) if i > j else ((from_, to), (start, end))
-                assert around[0] <= within[0] - 2 < within[1] + 2 <= around[1]
-            if i != j and inner.end <= outer.start:
-                assert end + 2 <= from_ - 2
-
-
-@pytest.mark.parametrize(
-    ("text", "spans", "dummied", "marked"),
-    [
-        ("IL-2 binds aspirin.", [(11, 18, "DRUG"), (0, 4, "GENE")],
-         "@GENE$ binds @DRUG$.", "[2]IL-2[/2] binds [1]aspirin[/1]."),
-        ("aspirin kinase", [(0, 7, "DRUG"), (0, 14, "GENE")],
-         "@GENE-DRUG$", "[2][1]aspirin[/1] kinase[/2]"),
-        ("abc", [(0, 2, "GENE"), (1, 3, "DRUG")], "@GENE-DRUG$", "[1]a[2]b[/1]c[/2]"),
-        ("abc", [(0, 1, "GENE"), (1, 3, "DRUG")], "@GENE$@DRUG$", "[1]a[/1][2]bc[/2]"),
-        ("ab", [(0, 2, "GENE"), (0, 2, "GENE")], "@GENE-DRUG$", "[1][2]ab[/2][/1]"),
-        ("ab", [], "ab", "ab"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "spans", "dummied", "marked"), [
+    ("IL-2 binds aspirin.", [(11, 18, "DRUG"), (0, 4, "GENE")],
+     "@GENE$ binds @DRUG$.", "[2]IL-2[/2] binds [1]aspirin[/1]."),
+    ("aspirin kinase", [(0, 7, "DRUG"), (0, 14, "GENE")], "@GENE-DRUG$", "[2][1]aspirin[/1] kinase[/2]"),
+    ("abc", [(0, 2, "GENE"), (1, 3, "DRUG")], "@GENE-DRUG$", "[1]a[2]b[/1]c[/2]"),
+    ("abc", [(0, 1, "GENE"), (1, 3, "DRUG")], "@GENE$@DRUG$", "[1]a[/1][2]bc[/2]"),
+    ("ab", [(0, 2, "GENE"), (0, 2, "GENE")], "@GENE-DRUG$", "[1][2]ab[/2][/1]"),
+    ("ab", [], "ab", "ab"),
+])  # fmt: skip
 def test_by_hand(text: str, spans: list[tuple[int, int, str]], dummied: str, marked: str) -> None:
     entities = [Entity(start=start, end=end, type=kind) for start, end, kind in spans]
     assert dummies(text, entities, TYPES, OVERLAP).text == dummied
@@ -132,15 +111,12 @@ def test_by_hand(text: str, spans: list[tuple[int, int, str]], dummied: str, mar
     assert markers(text, entities, marks).text == marked
 
 
-@pytest.mark.parametrize(
-    ("spans", "dummied"),
-    [
-        ([(0, 7, "DRUG"), (0, 14, "GENE")], "@DRUG-GENE$ x"),
-        ([(0, 14, "GENE"), (0, 7, "DRUG")], "@GENE-DRUG$ x"),
-        ([(3, 14, "GENE"), (0, 7, "GENE")], "@GENE-GENE$ x"),
-        ([(0, 7, "DRUG"), (7, 14, "GENE")], "@DRUG$@GENE$ x"),
-    ],
-)
+@pytest.mark.parametrize(("spans", "dummied"), [
+    ([(0, 7, "DRUG"), (0, 14, "GENE")], "@DRUG-GENE$ x"),
+    ([(0, 14, "GENE"), (0, 7, "DRUG")], "@GENE-DRUG$ x"),
+    ([(3, 14, "GENE"), (0, 7, "GENE")], "@GENE-GENE$ x"),
+    ([(0, 7, "DRUG"), (7, 14, "GENE")], "@DRUG$@GENE$ x"),
+])  # fmt: skip
 def test_an_overlaps_dummy_may_name_both_types(spans: list[tuple[int, int, str]], dummied: str) -> None:
     entities = [Entity(start=start, end=end, type=kind) for start, end, kind in spans]
     assert dummies("aspirin kinase x", entities, TYPES, "@{}-{}$").text == dummied

@@ -12,23 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import (
-    KINDS,
-    Answer,
-    Entity,
-    Example,
-    LabelledSentence,
-    MentionsExample,
-    MultilabelExample,
-    RegressionExample,
-    RelationsExample,
-    SequenceExample,
-    SpanExample,
-    TokensExample,
-    WordSpan,
-    read_examples,
-    write_examples,
-)
+from pubmill.examples import kinds
 from tests.world.part import CANARY
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -36,91 +20,58 @@ SOME = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20
 DOCUMENT = st.none() | SOME
 NUMBER = st.floats(allow_nan=False, allow_infinity=False)
 LABELS = st.lists(SOME, unique=True, max_size=3).map(sorted)
-
-
-def span(draw: st.DrawFn, text: str, shortest: int) -> tuple[int, int]:
-    start = draw(st.integers(0, len(text) - shortest))
-    return start, draw(st.integers(start + shortest, len(text)))
+NOVELTY = st.sampled_from([[], ["Novel"], ["No"]])
+GOOD = b'{"document": null, "id": "a", "labels": ["O"], "words": ["w"]}\n'
 
 
 @st.composite
-def tokens(draw: st.DrawFn, name: str) -> TokensExample:
-    rows = draw(st.lists(st.tuples(SOME, st.sampled_from("O B I B-x I-x-y".split())), min_size=1, max_size=4))
-    words, labels = map(list, zip(*rows, strict=True))
-    row = st.lists(st.integers(-(2**70), 2**70), min_size=len(words), max_size=len(words))
-    layers = draw(st.dictionaries(SOME, row, max_size=2))
-    return TokensExample(id=name, document=draw(DOCUMENT), words=words, labels=labels, layers=layers)
+def examples_of(draw: st.DrawFn, kind: str, name: str) -> kinds.Example:
+    """A sound example of a kind."""
+    of: dict[str, Any] = {"id": name, "document": draw(DOCUMENT)}
+    text, words = draw(SOME), draw(st.lists(SOME, min_size=1, max_size=4))
 
+    def places(within: str, shortest: int, most: int = 3) -> list[tuple[int, int]]:
+        starts = draw(st.lists(st.integers(0, len(within) - shortest), max_size=most))
+        return [(start, draw(st.integers(start + shortest, len(within)))) for start in starts]
 
-@st.composite
-def sequence(draw: st.DrawFn, name: str) -> SequenceExample:
-    text = draw(SOME)
-    spans = [span(draw, text, 1) for _ in range(draw(st.integers(0, 3)))]
-    entities = [Entity(start=s, end=e, type=draw(TEXT), id=draw(DOCUMENT)) for s, e in spans]
-    pair, label = draw(DOCUMENT), draw(TEXT)
-    return SequenceExample(
-        id=name, document=draw(DOCUMENT), text=text, text_pair=pair, label=label, entities=entities
+    if kind == "tokens":
+        labels = [draw(st.sampled_from("O B I B-x I-x-y".split())) for _ in words]
+        row = st.lists(st.integers(-(2**70), 2**70), min_size=len(words), max_size=len(words))
+        layers = draw(st.dictionaries(SOME, row, max_size=2))
+        return kinds.TokensExample(**of, words=words, labels=labels, layers=layers)
+    if kind == "sequence":
+        entities = [
+            kinds.Entity(start=s, end=e, type=draw(TEXT), id=draw(DOCUMENT)) for s, e in places(text, 1)
+        ]
+        pair, label = draw(DOCUMENT), draw(TEXT)
+        return kinds.SequenceExample(**of, text=text, text_pair=pair, label=label, entities=entities)
+    if kind == "multilabel":
+        text = draw(TEXT)
+        found = places(text, 0)
+        sentences = [kinds.LabelledSentence(start=s, end=e, labels=draw(LABELS)) for s, e in found]
+        return kinds.MultilabelExample(**of, text=text, labels=draw(LABELS), sentences=sentences)
+    if kind == "regression":
+        ratings, score = draw(st.lists(NUMBER, max_size=3)), draw(NUMBER)
+        pair = draw(TEXT)
+        return kinds.RegressionExample(**of, text=draw(TEXT), text_pair=pair, score=score, ratings=ratings)
+    if kind == "span":
+        answers = [kinds.Answer(text=text[start:end], start=start) for start, end in places(text, 1)]
+        question, group = draw(TEXT), draw(DOCUMENT)
+        return kinds.SpanExample(**of, question=question, context=text, answers=answers, group=group)
+    if kind == "relations":
+        spans = places(text, 1)
+        concepts = draw(st.lists(SOME, unique=True, min_size=len(spans), max_size=len(spans)))
+        placed = zip(spans, concepts, strict=True)
+        entities = [kinds.Entity(start=s, end=e, type="x", id=one) for (s, e), one in placed]
+        pairs = [[one, other] for one, other in combinations(concepts, 2)]
+        stated = [[*pair, draw(SOME), *draw(NOVELTY)] for pair in pairs]
+        return kinds.RelationsExample(
+            **of, text=text, entities=entities, pairs=pairs, relations=sorted(stated)
+        )
+    mentions = {(*place, draw(TEXT)) for place in places("w" * len(words), 1, 4)}
+    return kinds.MentionsExample(
+        **of, words=words, mentions=[kinds.WordSpan(*one) for one in sorted(mentions)]
     )
-
-
-@st.composite
-def multilabel(draw: st.DrawFn, name: str) -> MultilabelExample:
-    text = draw(TEXT)
-    spans = [span(draw, text, 0) for _ in range(draw(st.integers(0, 3)))]
-    sentences = [LabelledSentence(start=s, end=e, labels=draw(LABELS)) for s, e in spans]
-    return MultilabelExample(
-        id=name, document=draw(DOCUMENT), text=text, labels=draw(LABELS), sentences=sentences
-    )
-
-
-@st.composite
-def regression(draw: st.DrawFn, name: str) -> RegressionExample:
-    ratings = draw(st.lists(NUMBER, max_size=3))
-    text, pair, score = draw(TEXT), draw(TEXT), draw(NUMBER)
-    return RegressionExample(
-        id=name, document=draw(DOCUMENT), text=text, text_pair=pair, score=score, ratings=ratings
-    )
-
-
-@st.composite
-def spans(draw: st.DrawFn, name: str) -> SpanExample:
-    context = draw(SOME)
-    places = [span(draw, context, 1) for _ in range(draw(st.integers(0, 3)))]
-    answers = [Answer(text=context[start:end], start=start) for start, end in places]
-    document, question, group = draw(DOCUMENT), draw(TEXT), draw(st.none() | SOME)
-    return SpanExample(
-        id=name, document=document, question=question, context=context, answers=answers, group=group
-    )
-
-
-@st.composite
-def relations(draw: st.DrawFn, name: str) -> RelationsExample:
-    text = draw(SOME)
-    concepts = draw(st.lists(SOME, unique=True, max_size=3))
-    places = [span(draw, text, 1) for _ in concepts]
-    entities = [
-        Entity(start=s, end=e, type="x", id=one) for (s, e), one in zip(places, concepts, strict=True)
-    ]
-    pairs = [[one, other] for one, other in combinations(concepts, 2)]
-    novelty = st.sampled_from([[], ["Novel"], ["No"]])
-    stated = [[*pair, draw(SOME), *draw(novelty)] for pair in pairs]
-    return RelationsExample(
-        id=name, document=draw(DOCUMENT), text=text, entities=entities, pairs=pairs, relations=sorted(stated)
-    )
-
-
-@st.composite
-def mentions(draw: st.DrawFn, name: str) -> MentionsExample:
-    words = draw(st.lists(SOME, min_size=1, max_size=4))
-    places = [(*span(draw, "w" * len(words), 1), draw(TEXT)) for _ in range(draw(st.integers(0, 4)))]
-    found = [WordSpan(*one) for one in sorted(set(places))]
-    return MentionsExample(id=name, document=draw(DOCUMENT), words=words, mentions=found)
-
-
-MAKERS: dict[str, Any] = {
-    "tokens": tokens, "sequence": sequence, "multilabel": multilabel, "regression": regression, "span": spans,
-    "relations": relations, "mentions": mentions,
-}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -128,17 +79,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("examples")
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", kinds.KINDS)
 @settings(max_examples=30)
 @given(data=st.data())
 def test_what_is_written_is_read_back(kind: str, data: st.DataObject, folder: Path) -> None:
     names = data.draw(st.lists(SOME, unique=True, max_size=3))
-    examples = [data.draw(MAKERS[kind](name)) for name in names]
+    examples = [data.draw(examples_of(kind, name)) for name in names]
     assert [example.fault() for example in examples] == [None] * len(examples)
-    write_examples(folder / "once.jsonl.gz", examples)
-    again = list(read_examples(folder / "once.jsonl.gz", KINDS[kind]))
+    kinds.write_examples(folder / "once.jsonl.gz", examples)
+    again = list(kinds.read_examples(folder / "once.jsonl.gz", kinds.KINDS[kind]))
     assert again == examples
-    write_examples(folder / "twice.jsonl.gz", iter(again))
+    kinds.write_examples(folder / "twice.jsonl.gz", iter(again))
     assert (folder / "once.jsonl.gz").read_bytes() == (folder / "twice.jsonl.gz").read_bytes()
 
 
@@ -148,27 +99,30 @@ RELATED: dict[str, Any] = {
     "pairs": [["x", "y"]],
     "relations": [],
 }
-ENTITY, SENTENCE = Entity(start=0, end=1, type="T", id="T1"), LabelledSentence(start=0, end=1, labels=[])
-ANSWER = Answer(text="a", start=1)
-SOUND: list[Example] = [
-    TokensExample(id="a", document=None, words=["w", "v"], labels=["B", "I-x"]),
-    TokensExample(id="a", document=None, words=["w"], labels=["O"], layers={"raw": [3]}),
-    SequenceExample(id="a", document="1", text="t", label=""),
-    SequenceExample(id="a", document=None, text="t", text_pair="p", label="l", entities=[ENTITY]),
-    MultilabelExample(id="a", document=None, text="", labels=[]),
-    MultilabelExample(id="a", document=None, text="t", labels=["l"], sentences=[SENTENCE]),
-    RegressionExample(id="a", document=None, text="t", text_pair="p", score=0, ratings=[]),
-    RegressionExample(id="a", document=None, text="t", text_pair="p", score=2.5, ratings=[2, 3]),
-    SpanExample(id="a", document=None, question="q", context="c", answers=[]),
-    SpanExample(
+ENTITY, SENTENCE = (
+    kinds.Entity(start=0, end=1, type="T", id="T1"),
+    kinds.LabelledSentence(start=0, end=1, labels=[]),
+)
+ANSWER = kinds.Answer(text="a", start=1)
+SOUND: list[kinds.Example] = [
+    kinds.TokensExample(id="a", document=None, words=["w", "v"], labels=["B", "I-x"]),
+    kinds.TokensExample(id="a", document=None, words=["w"], labels=["O"], layers={"raw": [3]}),
+    kinds.SequenceExample(id="a", document="1", text="t", label=""),
+    kinds.SequenceExample(id="a", document=None, text="t", text_pair="p", label="l", entities=[ENTITY]),
+    kinds.MultilabelExample(id="a", document=None, text="", labels=[]),
+    kinds.MultilabelExample(id="a", document=None, text="t", labels=["l"], sentences=[SENTENCE]),
+    kinds.RegressionExample(id="a", document=None, text="t", text_pair="p", score=0, ratings=[]),
+    kinds.RegressionExample(id="a", document=None, text="t", text_pair="p", score=2.5, ratings=[2, 3]),
+    kinds.SpanExample(id="a", document=None, question="q", context="c", answers=[]),
+    kinds.SpanExample(
         id="a", document=None, question="q", context="ca", answers=[ANSWER], group="g", golds=["Z", "z z"]
     ),
 ]
 OPTIONAL = {"layers", "text_pair", "entities", "sentences", "ratings", "group", "golds", "items"}
 
 
-def line_of(path: Path, example: Example) -> dict[str, Any]:
-    write_examples(path, [example])
+def line_of(path: Path, example: kinds.Example) -> dict[str, Any]:
+    kinds.write_examples(path, [example])
     row: dict[str, Any] = json.loads(gzip.decompress(path.read_bytes()))
     return row
 
@@ -177,7 +131,7 @@ def test_tokens_without_layers_are_written_as_ever(tmp_path: Path) -> None:
     """These bytes are what models were fine-tuned on; another form would run them all again."""
     line_of(
         tmp_path / "a.jsonl.gz",
-        TokensExample(id="dev-1", document=None, words=["α", "b"], labels=["B-x", "O"]),
+        kinds.TokensExample(id="dev-1", document=None, words=["α", "b"], labels=["B-x", "O"]),
     )
     assert gzip.decompress((tmp_path / "a.jsonl.gz").read_bytes()).decode() == (
         '{"document": null, "id": "dev-1", "labels": ["B-x", "O"], "words": ["α", "b"]}\n'
@@ -207,13 +161,13 @@ def broken(row: dict[str, Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize("example", SOUND, ids=lambda example: type(example).__name__)
-def test_a_broken_line_is_reported_without_its_text(tmp_path: Path, example: Example) -> None:
+def test_a_broken_line_is_reported_without_its_text(tmp_path: Path, example: kinds.Example) -> None:
     path, kind = tmp_path / "a.jsonl.gz", type(example)
     refused = 0
     for row in broken(line_of(path, example)):
         path.write_bytes(gzip.compress((json.dumps(row) + "\n").encode()))
         try:
-            (read,) = read_examples(path, kind)
+            (read,) = kinds.read_examples(path, kind)
         except PubmillError as error:
             named = isinstance(row, dict) and row.get("id") == CANARY
             assert str(error).startswith(f"{path}:1:")
@@ -231,65 +185,57 @@ PAIR = {"text": "t", "text_pair": "p"}
 ASKED = {"question": "q", "context": "abc"}
 
 
-@pytest.mark.parametrize(
-    ("kind", "row", "message"),
-    [
-        (TokensExample, {"words": ["w"], "labels": []}, "1 words but 0 labels"),
-        (TokensExample, {"words": [], "labels": []}, "0 words but 0 labels"),
-        (TokensExample, {"words": ["w"], "labels": ["X"]}, "list of BIO labels"),
-        (TokensExample, {"labels": ["O"]}, "not a TokensExample with the keys"),
-        (TokensExample, {"words": ["w"], "labels": ["O"], "layers": {"raw": [1, 2]}}, "a layer does not"),
-        (SequenceExample, {"text": "t", "label": 1}, "label does not have the expected form"),
-        (SequenceExample, {**ONE, "entities": [{"start": 0, "end": 2, "type": "T"}]}, "outside"),
-        (SequenceExample, {**ONE, "entities": [{"start": 1, "end": 1, "type": "T"}]}, "outside"),
-        (MultilabelExample, {"text": "t", "labels": ["b", "a"]}, "sorted"),
-        (MultilabelExample, {"text": "t", "labels": ["a", "a"]}, "unique"),
-        (MultilabelExample, {**NONE, "sentences": [{"start": 0, "end": 2, "labels": []}]}, "outside"),
-        (RegressionExample, {**PAIR, "score": float("nan")}, "finite"),
-        (RegressionExample, {**PAIR, "score": 10**400}, "finite"),
-        (RegressionExample, {**PAIR, "score": 1, "ratings": [float("-inf")]}, "finite"),
-        (SpanExample, {**ASKED, "answers": [{"text": "b", "start": 0}]}, "at its position"),
-        (SpanExample, {**ASKED, "answers": [{"text": "c", "start": -1}]}, "at its position"),
-        (SpanExample, {**ASKED, "answers": [{"text": "", "start": 1}]}, "at its position"),
-        (RelationsExample, {**RELATED, "pairs": [["x", "z"]]}, "two concepts with mentions"),
-        (RelationsExample, {**RELATED, "pairs": [["x"]]}, "two concepts with mentions"),
-        (RelationsExample, {**RELATED, "relations": [["x", "y"]]}, "relations must be sorted"),
-        (RelationsExample, {**RELATED, "relations": [["x", "y", "r", "New"]]}, "relations must be sorted"),
-        (RelationsExample, {**RELATED, "relations": [["y", "x", "r"], ["x", "y", "r"]]}, "sorted"),
-        (RelationsExample, {**RELATED, "text": ""}, "an entity lies outside"),
-        (MentionsExample, {"words": ["w"], "mentions": [{"first": 0, "after": 2, "type": "T"}]}, "outside"),
-        (MentionsExample, {"words": ["w"], "mentions": [{"first": 0, "after": 0, "type": "T"}]}, "outside"),
-        (MentionsExample, {"words": ["w"], "mentions": 2 * [{"first": 0, "after": 1, "type": ""}]}, "unique"),
-        (MentionsExample, {"words": [], "mentions": []}, "no words"),
-    ],
-)  # fmt: skip
-def test_unsound_examples(tmp_path: Path, kind: type[Example], row: dict[str, Any], message: str) -> None:
+@pytest.mark.parametrize(("kind", "row", "message"), [
+    (kinds.TokensExample, {"words": ["w"], "labels": []}, "1 words but 0 labels"),
+    (kinds.TokensExample, {"words": [], "labels": []}, "0 words but 0 labels"),
+    (kinds.TokensExample, {"words": ["w"], "labels": ["X"]}, "list of BIO labels"),
+    (kinds.TokensExample, {"labels": ["O"]}, "not a TokensExample with the keys"),
+    (kinds.TokensExample, {"words": ["w"], "labels": ["O"], "layers": {"raw": [1, 2]}}, "a layer does not"),
+    (kinds.SequenceExample, {"text": "t", "label": 1}, "label does not have the expected form"),
+    (kinds.SequenceExample, {**ONE, "entities": [{"start": 0, "end": 2, "type": "T"}]}, "outside"),
+    (kinds.SequenceExample, {**ONE, "entities": [{"start": 1, "end": 1, "type": "T"}]}, "outside"),
+    (kinds.MultilabelExample, {"text": "t", "labels": ["b", "a"]}, "sorted"),
+    (kinds.MultilabelExample, {"text": "t", "labels": ["a", "a"]}, "unique"),
+    (kinds.MultilabelExample, {**NONE, "sentences": [{"start": 0, "end": 2, "labels": []}]}, "outside"),
+    (kinds.RegressionExample, {**PAIR, "score": float("nan")}, "finite"),
+    (kinds.RegressionExample, {**PAIR, "score": 10**400}, "finite"),
+    (kinds.RegressionExample, {**PAIR, "score": 1, "ratings": [float("-inf")]}, "finite"),
+    (kinds.SpanExample, {**ASKED, "answers": [{"text": "b", "start": 0}]}, "at its position"),
+    (kinds.SpanExample, {**ASKED, "answers": [{"text": "c", "start": -1}]}, "at its position"),
+    (kinds.SpanExample, {**ASKED, "answers": [{"text": "", "start": 1}]}, "at its position"),
+    (kinds.RelationsExample, {**RELATED, "pairs": [["x", "z"]]}, "two concepts with mentions"),
+    (kinds.RelationsExample, {**RELATED, "pairs": [["x"]]}, "two concepts with mentions"),
+    (kinds.RelationsExample, {**RELATED, "relations": [["x", "y"]]}, "relations must be sorted"),
+    (kinds.RelationsExample, {**RELATED, "relations": [["x", "y", "r", "New"]]}, "relations must be sorted"),
+    (kinds.RelationsExample, {**RELATED, "relations": [["y", "x", "r"], ["x", "y", "r"]]}, "sorted"),
+    (kinds.RelationsExample, {**RELATED, "text": ""}, "an entity lies outside"),
+    (kinds.MentionsExample, {"words": ["w"], "mentions": [{"first": 0, "after": 2, "type": "T"}]}, "outside"),
+    (kinds.MentionsExample, {"words": ["w"], "mentions": [{"first": 0, "after": 0, "type": "T"}]}, "outside"),
+    (kinds.MentionsExample, {"words": ["w"], "mentions": 2 * [{"first": 0, "after": 1, "type": ""}]},
+     "unique"),
+    (kinds.MentionsExample, {"words": [], "mentions": []}, "no words"),
+])  # fmt: skip
+def test_unsound_examples(
+    tmp_path: Path, kind: type[kinds.Example], row: dict[str, Any], message: str
+) -> None:
     path = tmp_path / "a.jsonl.gz"
     path.write_bytes(gzip.compress((json.dumps({"id": "a", "document": None, **row}) + "\n").encode()))
     with pytest.raises(PubmillError, match=rf"a\.jsonl\.gz:1: .*{message}.*; convert the dataset again"):
-        list(read_examples(path, kind))
+        list(kinds.read_examples(path, kind))
 
 
-GOOD = b'{"document": null, "id": "a", "labels": ["O"], "words": ["w"]}\n'
-
-
-@pytest.mark.parametrize(
-    ("second", "message"),
-    [
-        (b"\n", ":2: not valid JSON"),
-        (GOOD[:30], ":2: not valid JSON"),
-        (GOOD[:-2] + b", Qzcanary}\n", ":2: not valid JSON"),
-        (b"Qzcanary\xff\n", ": broken after line"),
-        (b"[" * 100_000, ":2: nested too deeply"),
-        (b'{"id": ' + b"9" * 5000 + b"}\n", ":2: nested too deeply, or a number too long"),
-        (GOOD, ":2: example a: its id occurs for the second time"),
-    ],
-)
+@pytest.mark.parametrize(("second", "message"), [
+    (b"\n", ":2: not valid JSON"), (GOOD[:30], ":2: not valid JSON"),
+    (GOOD[:-2] + b", Qzcanary}\n", ":2: not valid JSON"), (b"Qzcanary\xff\n", ": broken after line"),
+    *((second, ":2: nested too deeply, or a number too long")
+      for second in (b"[" * 100_000, b'{"id": ' + b"9" * 5000 + b"}\n")),
+    (GOOD, ":2: example a: its id occurs for the second time"),
+])  # fmt: skip
 def test_lines_that_are_no_json_or_stand_there_twice(tmp_path: Path, second: bytes, message: str) -> None:
     path = tmp_path / "a.jsonl.gz"
     path.write_bytes(gzip.compress(GOOD + second))
     with pytest.raises(PubmillError) as caught:
-        list(read_examples(path, TokensExample))
+        list(kinds.read_examples(path, kinds.TokensExample))
     assert str(caught.value).startswith(f"{path}{message}")
     assert CANARY not in str(caught.value)
 
@@ -299,9 +245,10 @@ def test_lines_that_are_no_json_or_stand_there_twice(tmp_path: Path, second: byt
 def test_a_cut_or_altered_file_is_reported_or_is_the_same(data: st.DataObject, folder: Path) -> None:
     path = folder / "cut.jsonl.gz"
     examples = [
-        TokensExample(id=str(n), document=None, words=["w", CANARY], labels=["O", "B"]) for n in range(50)
+        kinds.TokensExample(id=str(n), document=None, words=["w", CANARY], labels=["O", "B"])
+        for n in range(50)
     ]
-    write_examples(path, examples)
+    kinds.write_examples(path, examples)
     whole = path.read_bytes()
     place = data.draw(st.integers(0, len(whole) - 1))
     altered = whole[:place]
@@ -309,7 +256,7 @@ def test_a_cut_or_altered_file_is_reported_or_is_the_same(data: st.DataObject, f
         altered += bytes([whole[place] ^ data.draw(st.integers(1, 255))]) + whole[place + 1 :]
     path.write_bytes(altered)
     try:
-        assert list(read_examples(path, TokensExample)) == examples
+        assert list(kinds.read_examples(path, kinds.TokensExample)) == examples
     except PubmillError as error:
         assert str(error).startswith(str(path))
         assert CANARY not in str(error)
@@ -317,22 +264,22 @@ def test_a_cut_or_altered_file_is_reported_or_is_the_same(data: st.DataObject, f
 
 def test_half_a_surrogate_pair_is_reported_by_its_example_and_leaves_no_file(tmp_path: Path) -> None:
     examples = [
-        SequenceExample(id=name, document=None, text=text, label="")
+        kinds.SequenceExample(id=name, document=None, text=text, label="")
         for name, text in [("a", "t"), ("b", "\ud83d")]
     ]
     with pytest.raises(PubmillError, match="example 'b' holds half of a pair of surrogates"):
-        write_examples(tmp_path / "a.jsonl.gz", examples)
+        kinds.write_examples(tmp_path / "a.jsonl.gz", examples)
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(PubmillError, match="does not exist"):
-        list(read_examples(tmp_path / "none.jsonl.gz", TokensExample))
+        list(kinds.read_examples(tmp_path / "none.jsonl.gz", kinds.TokensExample))
 
 
 def test_only_a_private_file_is_its_owners_alone(tmp_path: Path) -> None:
-    example = TokensExample(id="1", document=None, words=["a"], labels=["O"])
+    example = kinds.TokensExample(id="1", document=None, words=["a"], labels=["O"])
     before = os.umask(0o022)
     try:
-        write_examples(tmp_path / "open", [example])
-        write_examples(tmp_path / "own", [example], private=True)
+        kinds.write_examples(tmp_path / "open", [example])
+        kinds.write_examples(tmp_path / "own", [example], private=True)
     finally:
         os.umask(before)
     assert [(tmp_path / name).stat().st_mode & 0o777 for name in ("open", "own")] == [0o644, 0o600]

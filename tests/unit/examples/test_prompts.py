@@ -7,19 +7,7 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import (
-    Answer,
-    Entity,
-    Example,
-    MentionsExample,
-    MultilabelExample,
-    RegressionExample,
-    RelationsExample,
-    SequenceExample,
-    SpanExample,
-    TokensExample,
-    WordSpan,
-)
+from pubmill.examples import kinds
 from pubmill.examples.prompts import (
     Wording,
     labels_of,
@@ -48,7 +36,7 @@ def test_prompts_have_the_input_and_braces_in_it_stay() -> None:
     assert prompt_of(pair, Wording("{text} & {text_pair}", {})) == "a {labels} {x} & Two 1."
 
 
-def test_prompts_say_what_is_annotated_and_what_labels_mean(full_specs: Specs) -> None:
+def test_prompts_say_what_is_annotated_by_glosses_or_by_types(full_specs: Specs) -> None:
     specs = full_specs.datasets
     relation = wording_of(specs["chemprot@blurb"], ["CPR:3", "CPR:9", "false"], toy.TEMPLATES["relation"])
     [example, *_] = toy.examples("rel")
@@ -63,9 +51,6 @@ def test_prompts_say_what_is_annotated_and_what_labels_mean(full_specs: Specs) -
     assert "the types are INT (interventions and what they are compared with); OUT" in several
     assert "List every mention of diseases: specific ones" in one and "type" not in one
     assert not any(mark in prompt + several + one for mark in "{}")
-
-
-def test_a_dataset_without_glosses_is_asked_for_by_its_types(full_specs: Specs) -> None:
     specs = full_specs.datasets
 
     def asked(name: str, labels: list[str]) -> str:
@@ -122,60 +107,56 @@ def test_concepts_follow_the_text_and_dummies_need_a_spec(full_specs: Specs) -> 
         wording_of(spec, [], "{dummies}")
 
 
-WORDS, NESTED = ["Old", "drug", "and", "pain"], [WordSpan(0, 2, "Drug"), WordSpan(1, 2, "Name")]
-RELATIONS = RelationsExample(
+WORDS, NESTED = ["Old", "drug", "and", "pain"], [kinds.WordSpan(0, 2, "Drug"), kinds.WordSpan(1, 2, "Name")]
+RELATIONS = kinds.RelationsExample(
     id="7", document="7", text="Pain and drug and pain.",
     entities=[
-        Entity(start=start, end=start + 4, type=kind, id=name)
+        kinds.Entity(start=start, end=start + 4, type=kind, id=name)
         for start, kind, name in ((0, "Disease", "D1"), (9, "Chemical", "C1"), (18, "Disease", "D1"))
     ],
     pairs=[["C1", "D1"]], relations=[["C1", "D1", "causes", "Novel"], ["C1", "D1", "eases"]],
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("example", "expected"),
-    [
-        (RELATIONS, "causes: C1 | D1\neases: C1 | D1"),
-        (replace(RELATIONS, relations=[]), "none"),
-        (TokensExample(id="1", document=None, words=WORDS, labels=["B-Drug", "I-Drug", "O", "B-Sign"]),
-         "Drug: Old drug\nSign: pain"),
-        (TokensExample(id="1", document=None, words=WORDS, labels=["O"] * 4), "none"),
-        (MentionsExample(id="1", document=None, words=WORDS, mentions=NESTED), "Drug: Old drug\nName: drug"),
-        (SequenceExample(id="1", document=None, text="a", label="yes"), "yes"),
-        (MultilabelExample(id="1", document=None, text="a", labels=["x", "y"]), "x; y"),
-        (MultilabelExample(id="1", document=None, text="a", labels=[]), "none"),
-        (RegressionExample(id="1", document=None, text="a", text_pair="b", score=2.50), "2.5"),
-    ],
-)  # fmt: skip
-def test_the_right_answer_has_the_form_that_prompts_ask_for(example: Example, expected: str) -> None:
+@pytest.mark.parametrize(("example", "expected"), [
+    (RELATIONS, "causes: C1 | D1\neases: C1 | D1"), (replace(RELATIONS, relations=[]), "none"),
+    (kinds.TokensExample(id="1", document=None, words=WORDS, labels=["B-Drug", "I-Drug", "O", "B-Sign"]),
+     "Drug: Old drug\nSign: pain"),
+    (kinds.TokensExample(id="1", document=None, words=WORDS, labels=["O"] * 4), "none"),
+    (kinds.MentionsExample(id="1", document=None, words=WORDS, mentions=NESTED),
+     "Drug: Old drug\nName: drug"),
+    (kinds.SequenceExample(id="1", document=None, text="a", label="yes"), "yes"),
+    (kinds.MultilabelExample(id="1", document=None, text="a", labels=["x", "y"]), "x; y"),
+    (kinds.MultilabelExample(id="1", document=None, text="a", labels=[]), "none"),
+    (kinds.RegressionExample(id="1", document=None, text="a", text_pair="b", score=2.50), "2.5"),
+])  # fmt: skip
+def test_the_right_answer_has_the_form_that_prompts_ask_for(example: kinds.Example, expected: str) -> None:
     assert right_answer(example, typed=True) == expected
-    if isinstance(example, TokensExample | MentionsExample):
+    if isinstance(example, kinds.TokensExample | kinds.MentionsExample):
         bare = "\n".join(line.rpartition(": ")[2] for line in expected.split("\n"))
         assert right_answer(example, typed=False) == bare
 
 
 def test_answers_and_marked_arguments() -> None:
-    answers = [Answer(text="Old", start=0), Answer(text="drug", start=4)]
-    asked: Any = SpanExample(id="1", document=None, question="?", context="Old drug", answers=answers)
+    answers = [kinds.Answer(text="Old", start=0), kinds.Answer(text="drug", start=4)]
+    asked: Any = kinds.SpanExample(id="1", document=None, question="?", context="Old drug", answers=answers)
     assert right_answer(asked, typed=True) == "Old"
     assert right_answer(replace(asked, items=[["Old"], ["drug"]]), typed=True) == "Old\ndrug"
     assert right_answer(replace(asked, answers=[]), typed=True) == "none"
-    drug, pain, old = (Entity(start=start, end=end, type="X") for start, end in ((4, 8), (13, 17), (0, 3)))
+    drug, pain, old = (
+        kinds.Entity(start=start, end=end, type="X") for start, end in ((4, 8), (13, 17), (0, 3))
+    )
     text = "Old drug and pain."
-    both = SequenceExample(id="1", document=None, text=text, label="x", entities=[drug, pain])
+    both = kinds.SequenceExample(id="1", document=None, text=text, label="x", entities=[drug, pain])
     assert marked_text(both) == "Old [E1] drug [/E1] and [E2] pain [/E2]."
     for entities in ([drug], [drug, pain, old]):
         assert marked_text(replace(both, entities=entities)) == text
 
 
-@pytest.mark.parametrize(
-    ("kind", "counted", "labels"),
-    [
-        ("tokens", "words.", ("A", "B")), ("mentions", "mentions.", ("A", "B")),
-        ("sequence", "labels.", ("A", "B")), ("sequence", "words.", ()), ("tokens", "labels.", ("",)),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("kind", "counted", "labels"), [
+    ("tokens", "words.", ("A", "B")), ("mentions", "mentions.", ("A", "B")),
+    ("sequence", "labels.", ("A", "B")), ("sequence", "words.", ()), ("tokens", "labels.", ("",)),
+])  # fmt: skip
 def test_labels_are_those_counted_in_any_split(kind: str, counted: str, labels: tuple[str, ...]) -> None:
     counts = {"train": {f"{counted}B": 2, "examples": 3}, "dev": {f"{counted}A": 1, f"{counted}B": 1}}
     assert labels_of({"kind": kind, "counts": counts}) == labels

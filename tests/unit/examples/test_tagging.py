@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from seqeval.metrics.sequence_labeling import get_entities
 
@@ -22,6 +22,7 @@ KINDS = st.sampled_from(["", "x", "y", "x-y"])
 LOSSLESS: list[Scheme] = ["bio", "bioul"]
 BIO = st.sampled_from(["O", "B", "I", "B-x", "I-x", "B-y", "I-y", "I-x-y"])
 BIOUL = st.sampled_from([*"OBIUL", *(f"{prefix}-{kind}" for prefix in "BIUL" for kind in "xy")])
+LABEL = st.sampled_from(["O", "B", "I", "B-x", "I-x", "B-y", "I-y"])
 
 
 @st.composite
@@ -57,9 +58,7 @@ def test_mentions_survive_bio_and_bioul(scheme: Scheme, sentence: tuple[int, lis
 
 
 @given(sentences())
-def test_io_loses_only_bounds_between_neighbours(
-    sentence: tuple[int, list[Mention]],
-) -> None:
+def test_io_loses_only_bounds_between_neighbours(sentence: tuple[int, list[Mention]]) -> None:
     words, mentions = sentence
     labels = to_labels(mentions, words, "io")
     assert to_mentions(labels) == joined(mentions)
@@ -69,71 +68,49 @@ def test_io_loses_only_bounds_between_neighbours(
     assert lost == touching
 
 
-@given(st.lists(BIO, max_size=15))
-def test_any_bio_labels_mean_what_seqeval_takes_them_for(labels: list[str]) -> None:
-    expected = [(start, last + 1, "" if kind == "_" else kind) for kind, start, last in get_entities(labels)]
-    assert to_mentions(labels) == expected
-
-
-@given(st.lists(BIOUL, max_size=15))
-def test_any_bioul_labels_mean_what_seqeval_takes_iobes_for(labels: list[str]) -> None:
+@settings(max_examples=200)
+@given(st.lists(BIO, max_size=15) | st.lists(BIOUL, max_size=15))
+def test_any_labels_mean_what_seqeval_takes_them_for_and_are_repaired_once(labels: list[str]) -> None:
     """IOBES is BIOUL by other letters: S for U, E for L."""
     renamed = [label.translate({ord("U"): "S", ord("L"): "E"}) for label in labels]
     expected = [(start, last + 1, "" if kind == "_" else kind) for kind, start, last in get_entities(renamed)]
     assert to_mentions(labels) == expected
-
-
-@given(st.lists(BIO, max_size=15))
-def test_repairing_broken_bio_changes_no_mention_and_is_done_once(labels: list[str]) -> None:
     repaired = to_labels(to_mentions(labels), len(labels), "bio")
     assert to_mentions(repaired) == to_mentions(labels)
     assert [a == "O" for a in repaired] == [a == "O" for a in labels]
     assert to_labels(to_mentions(repaired), len(labels), "bio") == repaired
 
 
-@pytest.mark.parametrize(
-    ("scheme", "labels"),
-    [
-        ("bio", "B-x B-x I-x I-x O B-y I-y B I O"),
-        ("bioul", "U-x B-x I-x L-x O B-y L-y B L O"),
-        ("io", "I-x I-x I-x I-x O I-y I-y I I O"),
-    ],
-)
+@pytest.mark.parametrize(("scheme", "labels"), [
+    ("bio", "B-x B-x I-x I-x O B-y I-y B I O"), ("bioul", "U-x B-x I-x L-x O B-y L-y B L O"),
+    ("io", "I-x I-x I-x I-x O I-y I-y I I O"),
+])  # fmt: skip
 def test_by_hand(scheme: Scheme, labels: str) -> None:
     mentions = [(0, 1, "x"), (1, 4, "x"), (5, 7, "y"), (7, 9, "")]
     assert to_labels(mentions, 10, scheme) == labels.split()
 
 
-@pytest.mark.parametrize(
-    "mentions",
-    [
-        [(0, 2, "x"), (1, 3, "y")], [(0, 2, "x"), (0, 2, "x")], [(1, 1, "x")], [(2, 1, "x")], [(-1, 1, "x")],
-        [(3, 5, "x")],
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("mentions", [
+    [(0, 2, "x"), (1, 3, "y")], [(0, 2, "x"), (0, 2, "x")], [(1, 1, "x")], [(2, 1, "x")], [(-1, 1, "x")],
+    [(3, 5, "x")],
+])  # fmt: skip
 @pytest.mark.parametrize("scheme", [*LOSSLESS, "io"])
 def test_overlaps_and_places_outside_are_errors(scheme: Scheme, mentions: list[Mention]) -> None:
     with pytest.raises(ValueError, match="overlaps another or leaves the 4 words"):
         to_labels(mentions, 4, scheme)
 
 
-LABEL = st.sampled_from(["O", "B", "I", "B-x", "I-x", "B-y", "I-y"])
-
-
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        ("B-x/X/X I-x/X O", [(0, 5, "x")]),
-        ("B-x/X B-x/X", [(0, 2, "x"), (2, 4, "x")]),
-        ("B/X/X O/X", [(0, 3, "")]),
-        ("O/X B-x", [(2, 3, "x")]),
-        ("X/X B-x", [(2, 3, "x")]),  # X begins nothing
-        ("B-x X/X I-x", [(0, 1, "x"), (3, 4, "x")]),  # at the first subword of a word it is O
-        ("B-x/O/X I-x", [(0, 1, "x"), (3, 4, "x")]),  # O inside a word ends the mention
-        ("B-x/I-x/B-x", [(0, 2, "x"), (2, 3, "x")]),
-        ("B-x/I-y/X", [(0, 1, "x"), (1, 3, "y")]),
-    ],
-)
+@pytest.mark.parametrize(("words", "expected"), [
+    ("B-x/X/X I-x/X O", [(0, 5, "x")]),
+    ("B-x/X B-x/X", [(0, 2, "x"), (2, 4, "x")]),
+    ("B/X/X O/X", [(0, 3, "")]),
+    ("O/X B-x", [(2, 3, "x")]),
+    ("X/X B-x", [(2, 3, "x")]),  # X begins nothing
+    ("B-x X/X I-x", [(0, 1, "x"), (3, 4, "x")]),  # at the first subword of a word it is O
+    ("B-x/O/X I-x", [(0, 1, "x"), (3, 4, "x")]),  # O inside a word ends the mention
+    ("B-x/I-x/B-x", [(0, 2, "x"), (2, 3, "x")]),
+    ("B-x/I-y/X", [(0, 1, "x"), (1, 3, "y")]),
+])  # fmt: skip
 def test_mentions_of_subwords(words: str, expected: list[tuple[int, int, str]]) -> None:
     assert subword_mentions([word.split("/") for word in words.split()]) == expected
 

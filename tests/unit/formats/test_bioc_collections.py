@@ -55,25 +55,16 @@ def test_a_mention_in_several_places_has_pieces_and_covers_them(tmp_path: Path) 
     ]
 
 
-@pytest.mark.parametrize(
-    ("annotation", "message"),
-    [
-        (mention(), "needs locations, each with offset and length"),
-        (mention((12, None)), "needs locations"),
-        (mention(("12", 4)), "needs locations"),
-        (mention((12, 4), (None, 4)), "needs locations"),
-        (mention((12, 4), infons=[]), "needs locations"),
-        (mention((12, 4), infons={"type": 5}), "needs locations"),
-        (mention((12, 4), text="Drug"), "its text differs"),
-        (mention((9, 3)), "its text differs"),
-        (mention((12, 0)), "its text differs"),
-        (mention((12, -3)), "its text differs"),
-        (mention((12, 90)), "its text differs"),
-        (mention((12, True)), "needs locations"),
-        (mention((29, 4)), "its text differs"),
-        (mention((2, 4), text="tle"), "its text differs"),
-    ],
-)
+@pytest.mark.parametrize(("annotation", "message"), [
+    (mention(), "needs locations, each with offset and length"),
+    (mention((12, None)), "needs locations"), (mention(("12", 4)), "needs locations"),
+    (mention((12, 4), (None, 4)), "needs locations"), (mention((12, 4), infons=[]), "needs locations"),
+    (mention((12, 4), infons={"type": 5}), "needs locations"),
+    (mention((12, 4), text="Drug"), "its text differs"), (mention((9, 3)), "its text differs"),
+    (mention((12, 0)), "its text differs"), (mention((12, -3)), "its text differs"),
+    (mention((12, 90)), "its text differs"), (mention((12, True)), "needs locations"),
+    (mention((29, 4)), "its text differs"), (mention((2, 4), text="tle"), "its text differs"),
+])  # fmt: skip
 def test_misplaced_mentions_are_refused(tmp_path: Path, annotation: dict[str, Any], message: str) -> None:
     where = r"in\.json: document 1 \(7\), passage 2, annotation M: "
     with pytest.raises(PubmillError, match=where + message):
@@ -82,28 +73,7 @@ def test_misplaced_mentions_are_refused(tmp_path: Path, annotation: dict[str, An
         mentions(tmp_path, annotation | {"id": ["no name"]})
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"offset": None}, "needs an `offset`"), ({"offset": True}, "needs an `offset`"),
-        ({"offset": "10"}, "needs an `offset`"), ({"text": 5}, "needs an `offset`"),
-        ({"annotations": {}}, "a list of objects `annotations`"), ({"annotations": [1]}, "`annotations`"),
-        ({"relations": [1]}, "`relations`"), ({"sentences": 1}, "`sentences`"),
-        ({"relations": [{"nodes": 1}]}, "`nodes`"),
-    ],
-)  # fmt: skip
-def test_passages_of_another_form_are_refused(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(PubmillError, match=message):
-        read(tmp_path, collection(**changes))
-
-
-def test_passages_may_lack_text_and_annotations(tmp_path: Path) -> None:
-    [document] = read(tmp_path, {"documents": [{"id": "a", "passages": [{"offset": 3}]}]})
-    [passage] = document.passages
-    assert (passage.text, passage.offset, passage.mentions, document.id) == ("", 3, [], "a")
-
-
-def test_relations_of_documents_passages_and_sentences_are_read(tmp_path: Path) -> None:
+def test_relations_are_read_at_every_level_and_passages_may_lack_text(tmp_path: Path) -> None:
     def relation(name: Any, *nodes: Any, **more: Any) -> dict[str, Any]:
         return {"id": name, "nodes": [{"refid": node} for node in nodes]} | more
 
@@ -117,6 +87,9 @@ def test_relations_of_documents_passages_and_sentences_are_read(tmp_path: Path) 
         ("d", "9", ("p",)), ("p", "binds", ("1", "2")), ("5", "", ()), (None, "", ()),
     ]  # fmt: skip
     assert [passage.text for passage in document.passages] == ["Title", "a"]
+    [document] = read(tmp_path, {"documents": [{"id": "a", "passages": [{"offset": 3}]}]})
+    [passage] = document.passages
+    assert (passage.text, passage.offset, passage.mentions, document.id) == ("", 3, [], "a")
 
 
 def test_a_file_may_hold_several_collections_and_is_written_as_it_was(tmp_path: Path) -> None:
@@ -130,40 +103,36 @@ def test_a_file_may_hold_several_collections_and_is_written_as_it_was(tmp_path: 
     assert written.endswith("]\n")
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ('{"documents":\n [}', r"in\.json: not valid JSON: .* at line 2"),
-        ('{"documents": [], "documents": []}', r"in\.json: the key documents occurs twice"),
-        ("[" * 100_000, "nested too deeply"),
-        ('{"documents": ' + "9" * 5000 + "}", "a number too long"),
-        ("{}", "a list of objects `documents`"), ("[[]]", "`documents`"), ("5", "`documents`"),
-        ('{"documents": [{"passages": []}]}', "document 1: a document needs an `id`"),
-        ('{"documents": [{"id": "a"}]}', "document 1: BioC needs a list of objects `passages`"),
-    ],
-)  # fmt: skip
-def test_other_files_are_refused(tmp_path: Path, content: str, message: str) -> None:
+@pytest.mark.parametrize(("content", "message"), [
+    ('{"documents":\n [}', r"in\.json: not valid JSON: .* at line 2"),
+    ("{}", "a list of objects `documents`"), ("[[]]", "`documents`"), ("5", "`documents`"),
+    ('{"documents": [{"passages": []}]}', "document 1: a document needs an `id`"),
+    ('{"documents": [{"id": "a"}]}', "document 1: BioC needs a list of objects `passages`"),
+    *((collection(offset=wrong), "needs an `offset`") for wrong in (None, True, "10")),
+    (collection(text=5), "needs an `offset`"),
+    (collection(annotations={}), "a list of objects `annotations`"),
+    (collection(annotations=[1]), "`annotations`"), (collection(relations=[1]), "`relations`"),
+    (collection(sentences=1), "`sentences`"), (collection(relations=[{"nodes": 1}]), "`nodes`"),
+])  # fmt: skip
+def test_files_of_another_form_are_refused(tmp_path: Path, content: Any, message: str) -> None:
     with pytest.raises(PubmillError, match=message):
         read(tmp_path, content)
 
 
-@pytest.mark.parametrize(
-    ("inside", "message"),
-    [
-        ("<infon>a</infon>", ":2: `infon` must contain only text, and occur once (an infon once a `key`)"),
-        ('<infon key="a">1</infon>\n<infon key="a">2</infon>', ":3: `infon` must contain only text, and"),
-        ("<id>7<b/></id>", ":2: `id` must contain only text"),
-        ("<text>t</text>", ":2: unknown element; BioC's `document` contains id, infon, passage, relation"),
-        ('<relation id="1"><node refid="2" size="1"/></relation>', ":2: BioC's `node` has no such attri"),
-        ("<passage><offset>-1</offset></passage>", ":2: offset must be a number of characters"),
-        ("<id>7</id>\n<id>8</id>", ":3: `id` must contain only text, and occur once (an infon once a `key`)"),
-        ('<id lang="en">7</id>', ":2: `id` must contain only text"),
-        ('<infon key="a" value="b"/>', ":2: `infon` must contain only text"),
-        ("<passage>\nlost</passage>",
-         ":2: BioC's `passage` contains elements only, but there is text between them"),
-        ("<id>7</id>lost", ":1: BioC's `document` contains elements only, but there is text between them"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("inside", "message"), [
+    ("<infon>a</infon>", ":2: `infon` must contain only text, and occur once (an infon once a `key`)"),
+    ('<infon key="a">1</infon>\n<infon key="a">2</infon>', ":3: `infon` must contain only text, and"),
+    ("<id>7<b/></id>", ":2: `id` must contain only text"),
+    ("<text>t</text>", ":2: unknown element; BioC's `document` contains id, infon, passage, relation"),
+    ('<relation id="1"><node refid="2" size="1"/></relation>', ":2: BioC's `node` has no such attri"),
+    ("<passage><offset>-1</offset></passage>", ":2: offset must be a number of characters"),
+    ("<id>7</id>\n<id>8</id>", ":3: `id` must contain only text, and occur once (an infon once a `key`)"),
+    ('<id lang="en">7</id>', ":2: `id` must contain only text"),
+    ('<infon key="a" value="b"/>', ":2: `infon` must contain only text"),
+    ("<passage>\nlost</passage>",
+     ":2: BioC's `passage` contains elements only, but there is text between them"),
+    ("<id>7</id>lost", ":1: BioC's `document` contains elements only, but there is text between them"),
+])  # fmt: skip
 def test_xml_of_another_form_is_refused_with_its_line(tmp_path: Path, inside: str, message: str) -> None:
     path = tmp_path / "in.xml"
     path.write_text(f"<collection><document>\n{inside}</document></collection>")

@@ -39,7 +39,7 @@ def test_annotations_of_all_files_of_a_text_are_read() -> None:
     assert (found.events, found.misplaced) == (("Onset", "End"), ())
 
 
-def test_a_mention_may_have_several_pieces_and_end_with_the_text() -> None:
+def test_mentions_of_several_pieces_events_and_concepts_are_read() -> None:
     [one] = read("T1\tSign 16 20;0 5\tpain Fever\n").passages[0].mentions
     assert (one.start, one.end, one.text) == (0, 20, "Fever and chest pain")
     assert one.spans == ((0, 5), (16, 20))
@@ -47,9 +47,6 @@ def test_a_mention_may_have_several_pieces_and_end_with_the_text() -> None:
     assert one.spans == ((0, 5), (16, 20))
     [one] = read("T1\tSign 16 22\tpain.\n").passages[0].mentions
     assert one.text == "pain.\n"
-
-
-def test_events_take_any_arguments_and_concepts_are_kept() -> None:
     found = read(
         "T1\tSign 0 5\tFever\nE1\tOnset:T1 Cause:E2 Site2:R1\nE2\tEnd:T1  At:T1\nR1\tAfter Arg1:E1 Arg2:T1\n"
     )
@@ -73,17 +70,11 @@ def test_a_mention_that_differs_from_its_text_is_an_error_or_counted(line: str) 
     assert len(found.misplaced) == 2 and [one.id for one in found.passages[0].mentions] == ["T3"]
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("T1\tSign 0\tFever", "Type start end[;start end]"),
-        ("R1\tAt Arg1:T1", "Type Arg1:T1 Arg2:T2"),
-        ("E1\tOnset", "Type:T1 Role:T2 ..."),
-        ("N1\tReference T1", "Reference T1 RID"),
-        ("X1\tSign 0 5", "T1<tab>..."),
-        ("T1 Sign 0 5", "T1<tab>..."),
-    ],
-)
+@pytest.mark.parametrize(("line", "expected"), [
+    ("T1\tSign 0\tFever", "Type start end[;start end]"), ("R1\tAt Arg1:T1", "Type Arg1:T1 Arg2:T2"),
+    ("E1\tOnset", "Type:T1 Role:T2 ..."), ("N1\tReference T1", "Reference T1 RID"),
+    ("X1\tSign 0 5", "T1<tab>..."), ("T1 Sign 0 5", "T1<tab>..."),
+])  # fmt: skip
 def test_lines_of_another_form_are_named(line: str, expected: str) -> None:
     with pytest.raises(PubmillError) as caught:
         read(f"T9\tSign 0 5\tFever\n{line}\n")
@@ -102,14 +93,11 @@ def test_offsets_that_cover_nothing_and_repeated_identifiers_are_refused() -> No
         read("T1\tSign 0 5\tFever\nT1\tSite 10 15\tchest\n")
 
 
-@pytest.mark.parametrize(
-    ("texts", "expected"),
-    [
-        ({"sub/a.txt": TEXT}, "in.zip:sub/a.txt: there is no file a.ann with its annotations"),
-        ({"sub/a.ann": ""}, "in.zip:sub/a.ann: there are annotations, but no text a.txt"),
-        ({"a.txt": TEXT, "sub/a.a2": ""}, "in.zip:sub/a.a2: there are annotations, but no text a.txt"),
-    ],
-)
+@pytest.mark.parametrize(("texts", "expected"), [
+    ({"sub/a.txt": TEXT}, "in.zip:sub/a.txt: there is no file a.ann with its annotations"),
+    ({"sub/a.ann": ""}, "in.zip:sub/a.ann: there are annotations, but no text a.txt"),
+    ({"a.txt": TEXT, "sub/a.a2": ""}, "in.zip:sub/a.a2: there are annotations, but no text a.txt"),
+])  # fmt: skip
 def test_texts_and_annotations_belong_together(texts: Mapping[str, str], expected: str) -> None:
     with pytest.raises(PubmillError) as caught:
         list(read_documents(texts, "in.zip"))

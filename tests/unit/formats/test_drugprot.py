@@ -33,23 +33,12 @@ def test_documents_have_mentions_by_passage_and_relations_between_them(tmp_path:
     assert second.id == "8" and not second.relations and not any(part.mentions for part in second.passages)
 
 
-@pytest.mark.parametrize(
-    ("table", "text", "message"),
-    [
-        ("abstracts", "7\tOld drug.\n", "abstracts.tsv:1: expected 3 columns, found 2"),
-        ("entities", "7\tT1\tCHEMICAL\t4\tx\tdrug\n", "entities.tsv:1: expected two offsets"),
-        ("entities", "7\tT1\tCHEMICAL\t8\t4\tdrug\n", "entities.tsv:1: expected two offsets"),
-        ("entities", "7\tT1\tCHEMICAL\t4\t4\t\n", "entities.tsv:1: expected two offsets, the first one"),
-        ("entities", "7\tT1\tCHEMICAL\t-4\t8\tdrug\n", "entities.tsv:1: expected two offsets"),
-        ("entities", "7\tT1\tCHEMICAL\t4\t8\n", "entities.tsv:1: expected 6 columns, found 5"),
-        ("relations", "7\tINHIBITOR\tArg1:T1\n", "relations.tsv:1: expected 4 or 6 columns, found 3"),
-        ("relations", "7\tINHIBITOR\tArg1:T1\tT2\n", "relations.tsv:1: expected the arguments Arg1:ID and"),
-        ("relations", "9\tINHIBITOR\tArg1:T1\tArg2:T2\n", "abstracts.tsv: there is no abstract of 9, which"),
-        ("entities", "7\tT1\tCHEMICAL\t3\t7\tdrug\n", "abstracts.tsv:1: the text of T1 differs"),
-        ("entities", "9\tT1\tCHEMICAL\t4\t8\tdrug\n", "there is no abstract of 9"),
-        ("relations", "7\tINHIBITOR\tT1\tT2\n", "relations.tsv:1: expected the arguments"),
-    ],
-)
+@pytest.mark.parametrize(("table", "text", "message"), [
+    ("entities", "7\tT1\tCHEMICAL\t4\t4\t\n", "entities.tsv:1: expected two offsets, the first one"),
+    ("relations", "7\tINHIBITOR\tArg1:T1\n", "relations.tsv:1: expected 4 or 6 columns, found 3"),
+    ("relations", "7\tINHIBITOR\tArg1:T1\tT2\n", "relations.tsv:1: expected the arguments Arg1:ID and"),
+    ("relations", "9\tINHIBITOR\tArg1:T1\tArg2:T2\n", "abstracts.tsv: there is no abstract of 9, which"),
+])  # fmt: skip
 def test_what_contradicts_itself_is_an_error(tmp_path: Path, table: str, text: str, message: str) -> None:
     with pytest.raises(PubmillError, match=message):
         read(tmp_path, **{table: text})

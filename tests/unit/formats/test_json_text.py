@@ -8,17 +8,14 @@ from pubmill.errors import PubmillError
 from pubmill.formats.json_text import json_line, parse_json, parse_row, read_rows
 
 
-@pytest.mark.parametrize(
-    ("text", "fault"),
-    [
-        ('{"a": 1', "not valid JSON: Expecting ',' delimiter at character 7"),
-        ('{"a": 1\n', "not valid JSON: Expecting ',' delimiter at character 8"),
-        ('{"a":\n secret}', "not valid JSON: Expecting value at line 2 column 2"),
-        ('{"a": 1, "b": {"c": 1, "c": 2}}', "the key c occurs twice in one object"),
-        ("[" * 100_000, "nested too deeply, or a number too long, to be read"),
-        ("9" * 5000, "nested too deeply, or a number too long, to be read"),
-    ],
-)
+@pytest.mark.parametrize(("text", "fault"), [
+    ('{"a": 1', "not valid JSON: Expecting ',' delimiter at character 7"),
+    ('{"a": 1\n', "not valid JSON: Expecting ',' delimiter at character 8"),
+    ('{"a":\n secret}', "not valid JSON: Expecting value at line 2 column 2"),
+    ('{"a": 1, "b": {"c": 1, "c": 2}}', "the key c occurs twice in one object"),
+    ("[" * 100_000, "nested too deeply, or a number too long, to be read"),
+    ("9" * 5000, "nested too deeply, or a number too long, to be read"),
+])  # fmt: skip
 def test_faults_have_their_place(text: str, fault: str) -> None:
     with pytest.raises(PubmillError) as caught:
         parse_json(text, "in")

@@ -20,52 +20,15 @@ def read(folder: Path, name: str, text: str, record: str = "") -> list[tuple[str
     return [(where.removeprefix(str(path)), row) for where, row in rows(path, record)]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ('{"a": 1}\n{"a": {"b": 2}}\n', [(":1", {"a": 1}), (":2", {"a": {"b": 2}})]),
-        ('[{"a": 1}, {"a": 2}]', [(": item 1", {"a": 1}), (": item 2", {"a": 2})]),
-        ('{"version": 1,\n "data": [{"a": 1}]}', [(": item 1", {"a": 1})]),
-        ('{"a": 1, "b": "x"}\n', [(": item 1", {"a": 1, "b": "x"})]),
-        ('{"x": {"a": 1}, "y": {"id": 5}}', [(": item 1", {"id": "x", "a": 1}), (": item 2", {"id": 5})]),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), [
+    ('{"a": 1}\n{"a": {"b": 2}}\n', [(":1", {"a": 1}), (":2", {"a": {"b": 2}})]),
+    ('[{"a": 1}, {"a": 2}]', [(": item 1", {"a": 1}), (": item 2", {"a": 2})]),
+    ('{"version": 1,\n "data": [{"a": 1}]}', [(": item 1", {"a": 1})]),
+    ('{"a": 1, "b": "x"}\n', [(": item 1", {"a": 1, "b": "x"})]),
+    ('{"x": {"a": 1}, "y": {"id": 5}}', [(": item 1", {"id": "x", "a": 1}), (": item 2", {"id": 5})]),
+])  # fmt: skip
 def test_json_may_have_many_forms(tmp_path: Path, text: str, expected: list[tuple[str, Any]]) -> None:
     assert read(tmp_path, "in.json", text) == read(tmp_path, "in.jsonl", text) == expected
-
-
-@pytest.mark.parametrize("text", ["5", "[1]", '{"a": [{}], "b": [{}]}', '{"a": {}, "b": 1}', '{"a": [1]}'])
-def test_other_json_is_refused(tmp_path: Path, text: str) -> None:
-    with pytest.raises(PubmillError) as caught:
-        read(tmp_path, "in.json", text)
-    assert str(caught.value) == (
-        f"{tmp_path}/in.json: expected a list of objects, objects by id, or an object on each line"
-    )
-
-
-@pytest.mark.parametrize(("name", "mark"), [("in.csv", ","), ("in.tsv", "\t")])
-def test_rows_of_tables_have_the_names_of_their_headings(tmp_path: Path, name: str, mark: str) -> None:
-    text = f'a{mark}b\n1{mark}"two\nlines"\n\n{mark}x\n'
-    assert read(tmp_path, name, text) == [
-        (":3", {"a": "1", "b": "two\nlines"}), (":5", {"a": "", "b": "x"}),
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("", ":1: expected at least two headings, all different"),
-        ("a\n1\n", ":1: expected at least two headings, all different"),
-        ("a,b,a\n1,2,3\n", ":1: expected at least two headings, all different"),
-        ("a,b\n1,2\n1,2,3\n", ":3: expected 2 columns, found 3"),
-        ("a,b\n1\n", ":2: expected 2 columns, found 1"),
-        ('a,b\n1,"2"3\n', ":2: not valid CSV: ',' expected after '\"'"),
-    ],
-)
-def test_tables_of_another_form_are_refused(tmp_path: Path, text: str, expected: str) -> None:
-    with pytest.raises(PubmillError) as caught:
-        read(tmp_path, "in.csv", text)
-    assert str(caught.value) == f"{tmp_path}/in.csv{expected}"
 
 
 XML = """<Set>
@@ -74,6 +37,30 @@ XML = """<Set>
  <More><Pair n="2"/></More>
 </Set>
 """
+HEADINGS = ":1: expected at least two headings, all different"
+
+
+@pytest.mark.parametrize(("name", "text", "expected"), [
+    *(("in.json", text, ": expected a list of objects, objects by id, or an object on each line")
+      for text in ("5", "[1]", '{"a": [{}], "b": [{}]}', '{"a": {}, "b": 1}', '{"a": [1]}')),
+    *(("in.csv", text, HEADINGS) for text in ("", "a\n1\n", "a,b,a\n1,2,3\n")),
+    ("in.csv", "a,b\n1,2\n1,2,3\n", ":3: expected 2 columns, found 3"),
+    ("in.csv", "a,b\n1\n", ":2: expected 2 columns, found 1"),
+    ("in.csv", 'a,b\n1,"2"3\n', ":2: not valid CSV: ',' expected after '\"'"),
+    ("in.xml", XML, ": there is no element (no `record` is given) in it"),
+])  # fmt: skip
+def test_files_of_another_form_are_refused(tmp_path: Path, name: str, text: str, expected: str) -> None:
+    with pytest.raises(PubmillError) as caught:
+        read(tmp_path, name, text)
+    assert str(caught.value) == f"{tmp_path}/{name}{expected}"
+
+
+@pytest.mark.parametrize(("name", "mark"), [("in.csv", ","), ("in.tsv", "\t")])
+def test_rows_of_tables_have_the_names_of_their_headings(tmp_path: Path, name: str, mark: str) -> None:
+    text = f'a{mark}b\n1{mark}"two\nlines"\n\n{mark}x\n'
+    assert read(tmp_path, name, text) == [
+        (":3", {"a": "1", "b": "two\nlines"}), (":5", {"a": "", "b": "x"}),
+    ]  # fmt: skip
 
 
 def test_rows_of_xml_have_the_paths_below_an_element(tmp_path: Path) -> None:
@@ -86,13 +73,8 @@ def test_rows_of_xml_have_the_paths_below_an_element(tmp_path: Path) -> None:
         assert where == ":1" and row["Pair/@n"] == "1" and row["More/Pair/@n"] == "2"
     [(where, row)] = read(tmp_path, "in.xml", XML, "More/Pair")
     assert row == {"@n": "2"}
-
-
-@pytest.mark.parametrize(("record", "shown"), [("Triple", "Triple"), ("", "(no `record` is given)")])
-def test_xml_without_the_element_is_refused(tmp_path: Path, record: str, shown: str) -> None:
-    with pytest.raises(PubmillError) as caught:
-        read(tmp_path, "in.xml", XML, record)
-    assert str(caught.value) == f"{tmp_path}/in.xml: there is no element {shown} in it"
+    with pytest.raises(PubmillError, match="there is no element Triple in it"):
+        read(tmp_path, "in.xml", XML, "Triple")
 
 
 def parquet(path: Path, metadata: Any = None) -> Path:
@@ -103,7 +85,7 @@ def parquet(path: Path, metadata: Any = None) -> Path:
     return path
 
 
-def test_parquet_has_rows_with_nested_values_and_no_text(tmp_path: Path) -> None:
+def test_parquet_has_nested_rows_no_text_and_the_names_of_labels(tmp_path: Path) -> None:
     path = parquet(tmp_path / "in.parquet")
     assert list(rows(path)) == [
         (f"{path}: row 1", {"a": 1, "b": {"c": "x"}}), (f"{path}: row 2", {"a": 2, "b": {"c": "y"}}),
@@ -113,9 +95,6 @@ def test_parquet_has_rows_with_nested_values_and_no_text(tmp_path: Path) -> None
     with pytest.raises(PubmillError, match=r"in\.parquet: not a whole Parquet file \(ArrowInvalid\); fetch"):
         list(rows(path))
     assert label_names(path) == {}
-
-
-def test_names_of_labels_are_those_that_the_datasets_library_stores(tmp_path: Path) -> None:
     features = {
         "label": {"names": ["no", "yes"], "_type": "ClassLabel"},
         "tags": {"feature": {"names": ["O", "B"]}, "_type": "Sequence"},
@@ -130,7 +109,7 @@ def test_names_of_labels_are_those_that_the_datasets_library_stores(tmp_path: Pa
         assert label_names(parquet(path, other)) == {}
 
 
-def test_an_archive_has_the_rows_of_all_its_files_by_name(tmp_path: Path) -> None:
+def test_an_archive_has_the_rows_of_all_its_files_and_others_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "in.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("b.csv", "a,b\n1,2\n")
@@ -148,9 +127,6 @@ def test_an_archive_has_the_rows_of_all_its_files_by_name(tmp_path: Path) -> Non
     assert str(caught.value) == (
         f"{path}:c.txt: expected a file that ends with .jsonl, .json, .csv, .tsv, .parquet, .xml"
     )
-
-
-def test_other_archives_and_suffixes_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "in.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("README.md", "no rows")

@@ -21,14 +21,11 @@ def test_comments_are_left_out_and_faults_repaired() -> None:
     assert parse_xml("<a>b &amp; c</a>", "in", repair).text == "b & c"
 
 
-@pytest.mark.parametrize(
-    ("content", "doctype", "what"),
-    [
-        (DECLARED, False, "a document type or entities, which the file"),
-        ('<!ENTITY b "c"><a/>', False, "a document type or entities, which the file"),
-        ('<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', True, "entities, which the format"),
-    ],
-)
+@pytest.mark.parametrize(("content", "doctype", "what"), [
+    (DECLARED, False, "a document type or entities, which the file"),
+    ('<!ENTITY b "c"><a/>', False, "a document type or entities, which the file"),
+    ('<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', True, "entities, which the format"),
+])  # fmt: skip
 def test_declarations_are_refused(content: str, doctype: bool, what: str) -> None:
     with pytest.raises(PubmillError) as caught:
         parse_xml(content, "in", doctype=doctype)

@@ -13,6 +13,7 @@ from pubmill.formats.offsets import USUAL
 from pubmill.formats.spans import has_spans
 
 TEXT = "Aspirin harms mice."
+LABELLED: dict[str, Any] = {"tokenized_text": ["No", "one", "else"], "ner": [[1, 2, "Name", "more"]]}
 
 
 def read(*rows: Mapping[str, Any], name: str = "") -> list[InputDocument]:
@@ -39,21 +40,16 @@ def test_texts_and_spans_may_have_several_names() -> None:
     assert all(map(has_spans, rows))
 
 
-@pytest.mark.parametrize(
-    ("span", "place", "found"),
-    [
-        ([0, 20, "Drug"], ", 0 to 20 of Drug", "it says '', the text there is 'Aspirin harms mice.'"),
-        ([-1, 7, "Drug"], ", -1 to 7 of Drug", "it says '', the text there is 'Aspirin'"),
-        ([7, 7, "Drug"], ", 7 to 7 of Drug", "it says '', the text there is ''"),
-        ([0, 7, ""], "", "found 0 to 7 of no type"),
-        ([0, 7], "", "found 0 to 0 of no type"),
-        ([0, 7, "Drug", "more"], ", 0 to 7 of Drug", "it says 'more', the text there is 'Aspirin'"),
-        ([0, True, "Drug"], "", "found 0 to 0 of no type"),
-        ([0, 7, None], "", "found 0 to 0 of no type"),
-        ({"start": 0, "label": "Drug"}, "", "found 0 to 0 of no type"),
-        ("0-7", "", "found 0 to 0 of no type"),
-    ],
-)
+@pytest.mark.parametrize(("span", "place", "found"), [
+    ([0, 20, "Drug"], ", 0 to 20 of Drug", "it says '', the text there is 'Aspirin harms mice.'"),
+    ([-1, 7, "Drug"], ", -1 to 7 of Drug", "it says '', the text there is 'Aspirin'"),
+    ([7, 7, "Drug"], ", 7 to 7 of Drug", "it says '', the text there is ''"),
+    ([0, 7, ""], "", "found 0 to 7 of no type"), ([0, 7], "", "found 0 to 0 of no type"),
+    ([0, 7, "Drug", "more"], ", 0 to 7 of Drug", "it says 'more', the text there is 'Aspirin'"),
+    ([0, True, "Drug"], "", "found 0 to 0 of no type"), ([0, 7, None], "", "found 0 to 0 of no type"),
+    ({"start": 0, "label": "Drug"}, "", "found 0 to 0 of no type"),
+    ("0-7", "", "found 0 to 0 of no type"),
+])  # fmt: skip
 def test_spans_that_are_no_part_of_the_text_are_refused(span: Any, place: str, found: str) -> None:
     with pytest.raises(PubmillError) as caught:
         read({"text": TEXT, "label": [[0, 19, "All"]]}, {"text": TEXT, "label": [[0, 7, "Drug"], span]})
@@ -63,13 +59,10 @@ def test_spans_that_are_no_part_of_the_text_are_refused(span: Any, place: str, f
     )
 
 
-@pytest.mark.parametrize(
-    "row",
-    [
-        {"label": []}, {"text": 5, "label": []}, {"text": TEXT}, {"text": TEXT, "label": "Drug"},
-        {"text": TEXT, "label": [], "id": None}, {"text": TEXT, "label": [], "id": [1]},
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("row", [
+    {"label": []}, {"text": 5, "label": []}, {"text": TEXT}, {"text": TEXT, "label": "Drug"},
+    {"text": TEXT, "label": [], "id": None}, {"text": TEXT, "label": [], "id": [1]},
+])  # fmt: skip
 def test_rows_of_another_form_are_refused(row: Mapping[str, Any]) -> None:
     with pytest.raises(PubmillError) as caught:
         read(row)
@@ -77,55 +70,40 @@ def test_rows_of_another_form_are_refused(row: Mapping[str, Any]) -> None:
     assert "a list of spans (entities, label," in str(caught.value)
 
 
-OFTEN = [
+@pytest.mark.parametrize("span", [
     {"start": 14, "end": 18, "type": "Species", "text": "mice"},
     {"begin": 14, "end": 18, "entity_group": "Species", "word": " mice"},
     {"start_char": 14, "end_char": 18, "entity_type": "Species"},
     {"startOffset": 14, "endOffset": 18, "entity": "mice", "tag": "Species"},
-    {"offset": 14, "length": 4, "category": "Species"},
-    {"span": [14, 18], "type": "Species"},
-    [14, 18, "Species"],
-    [14, 18, "Species", "mice"],
-]
-
-
-@pytest.mark.parametrize("span", OFTEN)
+    {"offset": 14, "length": 4, "category": "Species"}, {"span": [14, 18], "type": "Species"},
+    [14, 18, "Species"], [14, 18, "Species", "mice"],
+])  # fmt: skip
 def test_spans_have_the_keys_of_many_programs(span: Any) -> None:
     [found] = read({"text": TEXT, "entities": [span]})
     [mention] = found.passages[0].mentions
     assert (mention.start, mention.end, mention.type, mention.text) == (14, 18, "Species", "mice")
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        [[TEXT, {"entities": [[14, 18, "Species"]]}]],
-        {"classes": ["Species"], "annotations": [[TEXT, {"entities": [[14, 18, "Species"]]}]]},
-        [{"text": TEXT, "ents": [{"start": 14, "end": 18, "label": "Species"}]}],
-        {"text": TEXT, "ents": [{"start": 14, "end": 18, "label": "Species"}], "tokens": [{"id": 0}]},
-    ],
-)
+@pytest.mark.parametrize("content", [
+    [[TEXT, {"entities": [[14, 18, "Species"]]}]],
+    {"classes": ["Species"], "annotations": [[TEXT, {"entities": [[14, 18, "Species"]]}]]},
+    [{"text": TEXT, "ents": [{"start": 14, "end": 18, "label": "Species"}]}],
+    {"text": TEXT, "ents": [{"start": 14, "end": 18, "label": "Species"}], "tokens": [{"id": 0}]},
+])  # fmt: skip
 def test_spacys_training_data_are_read(content: Any) -> None:
     [found] = ANNOTATED["spans"]({"": json.dumps(content)}, "in", USUAL)
     assert [(one.text, one.type) for one in found.passages[0].mentions] == [("mice", "Species")]
 
 
-@pytest.mark.parametrize(
-    ("row", "is_one"),
-    [
-        ({"text": TEXT, "label": []}, True),
-        ({"text": TEXT, "label": [[0, 7, "Drug"], {"start": 0, "end": 7, "label": "Drug"}]}, True),
-        ({"text": TEXT, "label": [[0, 7, "Drug"], ["Drug"]]}, False),
-        ({"text": TEXT, "label": ["a", "b", "c"]}, False),
-        ({"text": TEXT, "label": "Drug"}, False),
-        ({"label": []}, False),
-    ],
-)
+@pytest.mark.parametrize(("row", "is_one"), [
+    ({"text": TEXT, "label": []}, True),
+    ({"text": TEXT, "label": [[0, 7, "Drug"], {"start": 0, "end": 7, "label": "Drug"}]}, True),
+    ({"text": TEXT, "label": [[0, 7, "Drug"], ["Drug"]]}, False),
+    ({"text": TEXT, "label": ["a", "b", "c"]}, False), ({"text": TEXT, "label": "Drug"}, False),
+    ({"label": []}, False),
+])  # fmt: skip
 def test_a_text_with_a_list_of_spans_is_recognised(row: Mapping[str, Any], is_one: bool) -> None:
     assert has_spans(row) is is_one
-
-
-LABELLED: dict[str, Any] = {"tokenized_text": ["No", "one", "else"], "ner": [[1, 2, "Name", "more"]]}
 
 
 def labelled(*rows: Mapping[str, Any], name: str = "") -> list[InputDocument]:
@@ -151,17 +129,13 @@ AMONG = (
 )
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        *(({"tokenized_text": words}, FORM)
-          for words in ("One", ["One two"], [""], [1])),
-        *(({"ner": spans}, FORM)
-          for spans in ("text", ["text"], [[0, 0]], [[0, 0, 5]], [[0, True, "Drug"]], [["0", 0, "Drug"]])),
-        *(({"ner": [[first, last, "Drug"]]}, AMONG.format(f"{first} to {last}"))
-          for first, last in ((-1, 0), (2, 1), (2, 3))),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("change", "message"), [
+    *(({"tokenized_text": words}, FORM) for words in ("One", ["One two"], [""], [1])),
+    *(({"ner": spans}, FORM)
+      for spans in ("text", ["text"], [[0, 0]], [[0, 0, 5]], [[0, True, "Drug"]], [["0", 0, "Drug"]])),
+    *(({"ner": [[first, last, "Drug"]]}, AMONG.format(f"{first} to {last}"))
+      for first, last in ((-1, 0), (2, 1), (2, 3))),
+])  # fmt: skip
 def test_wrong_spans_of_words_are_refused(change: dict[str, Any], message: str) -> None:
     with pytest.raises(PubmillError) as caught:
         labelled(LABELLED, LABELLED | change)
@@ -176,15 +150,12 @@ def test_rows_of_other_words_are_refused() -> None:
         list(ANNOTATED["word-spans"]({"": json.dumps([row])}, "in", USUAL))
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        [{"tokenized_text": ["Mice", "ate", "rat", "poison"], "ner": [[0, 0, "Species"], [2, 3, "Drug"]]}],
-        [{"id": 0, "paragraphs": [{"raw": "", "sentences": [{"tokens": [
-            {"orth": "Mice", "ner": "U-Species"}, {"orth": "ate", "ner": "O"}, {"orth": " ", "ner": "O"},
-            {"orth": "rat", "ner": "B-Drug"}, {"orth": "poison", "ner": "L-Drug"}]}]}]}],
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("content", [
+    [{"tokenized_text": ["Mice", "ate", "rat", "poison"], "ner": [[0, 0, "Species"], [2, 3, "Drug"]]}],
+    [{"id": 0, "paragraphs": [{"raw": "", "sentences": [{"tokens": [
+        {"orth": "Mice", "ner": "U-Species"}, {"orth": "ate", "ner": "O"}, {"orth": " ", "ner": "O"},
+        {"orth": "rat", "ner": "B-Drug"}, {"orth": "poison", "ner": "L-Drug"}]}]}]}],
+])  # fmt: skip
 def test_training_data_of_gliner_and_spacy_are_labelled_words(content: Any) -> None:
     for text in (json.dumps(content), json.dumps(content, indent=1), "\n".join(map(json.dumps, content * 2))):
         found = list(ANNOTATED["word-spans"]({"": text}, "in", USUAL))

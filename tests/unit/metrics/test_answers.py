@@ -13,6 +13,8 @@ from tests.scorers import biobert_answers, squad, squad_best_f1
 
 CONTEXT = "alpha beta gamma"
 WORDS = st.lists(st.sampled_from(["the", "a", "An", "p53", "β-Wnt", "b.", "-"]), max_size=4).map(" ".join)
+ITEMS = [["p53", "TP53"], ["Wnt"], ["IL-2"]]
+NAME = st.sampled_from("abcde")
 
 
 def example(number: int = 1, *answers: str, **fields: Any) -> SpanExample:
@@ -30,20 +32,11 @@ def ranked(*answers: str) -> list[tuple[str, float]]:
     return [(text, 1 / (rank + 1)) for rank, text in enumerate(answers)]
 
 
-@pytest.mark.parametrize(
-    ("golds", "given_", "exact", "f1"),
-    [
-        (["the p53 gene"], "p53 gene", 1, 1),
-        (["p53 gene"], "gene", 0, 2 / 3),
-        (["p53", "gene p53 of mice"], "gene p53", 0, 2 / 3),
-        (["p53 p53"], "p53 p53 p53", 0, 4 / 5),
-        (["p53"], "", 0, 0),
-        ([], "", 1, 1),
-        ([], "p53", 0, 0),
-        (["the", "p53"], "", 0, 0),
-        (["the"], "", 1, 1),
-    ],
-)
+@pytest.mark.parametrize(("golds", "given_", "exact", "f1"), [
+    (["the p53 gene"], "p53 gene", 1, 1), (["p53 gene"], "gene", 0, 2 / 3),
+    (["p53", "gene p53 of mice"], "gene p53", 0, 2 / 3), (["p53 p53"], "p53 p53 p53", 0, 4 / 5),
+    (["p53"], "", 0, 0), ([], "", 1, 1), ([], "p53", 0, 0), (["the", "p53"], "", 0, 0), (["the"], "", 1, 1),
+])  # fmt: skip
 def test_squad_by_hand(golds: list[str], given_: str, exact: float, f1: float) -> None:
     metrics, counts, _ = score_answers([example(1, *golds)], [ranked(given_, "p53")])
     assert metrics["exact_match"] == exact
@@ -79,49 +72,50 @@ def test_best_f1_is_that_of_the_official_script(pairs: list[tuple[bool, str]], d
     assert metrics["best_f1"] >= metrics["f1"] - 1e-12
 
 
-def test_a_threshold_does_not_divide_equal_probabilities() -> None:
-    examples = [example(1, "p53"), example(2)]
-    predicted = [[("", 0.5), ("p53", 0.5)], [("", 0.5), ("Wnt", 0.5)]]
-    assert score_answers(examples, predicted)[0]["best_f1"] == 0.5
+NO_ANSWER, LONG = [("", 0.9), ("Wnt", 0.1)], "x" * 101
+GROUPED = [example(n, golds=["p53"], group="q") for n in (1, 2)]
+RANKS = [
+    ranked("tp53", "Wnt"), ranked("a", "b", "P53", "TP53"), ranked("a", "b", "c", "d", "e", "p53"),
+    ranked("p53 gene"),
+]  # fmt: skip
 
 
-def test_bioasq_by_hand() -> None:
-    """Right at rank 1, at rank 3, at rank 6 (not looked at), never."""
-    golds = ["p53", "TP53"]
-    examples = [example(number, golds=golds) for number in range(4)]
-    predicted = [
-        ranked("tp53", "Wnt"),
-        ranked("a", "b", "P53", "TP53"),
-        ranked("a", "b", "c", "d", "e", "p53"),
-        ranked("p53 gene"),
-    ]
+@pytest.mark.parametrize(("examples", "predicted", "expected"), [
+    # a threshold does not divide equal probabilities
+    ([example(1, "p53"), example(2)], [[("", 0.5), ("p53", 0.5)], [("", 0.5), ("Wnt", 0.5)]],
+     {"best_f1": 0.5}),
+    # right at rank 1, at rank 3, at rank 6 (not looked at), never
+    ([example(number, golds=["p53", "TP53"]) for number in range(4)], RANKS,
+     {"strict_accuracy": 0.25, "lenient_accuracy": 0.5, "mrr": (1 + 1 / 3) / 4}),
+    # BioBERT's program drops texts of more than 100 characters; SQuAD's best answer may have any length
+    ([example(1, golds=["p53"])], [ranked(LONG, "y" * 100, "p53")], {"mrr": 1 / 2, "exact_match": 0.0}),
+    ([example(1, golds=[LONG])], [ranked(LONG, "p53")], {"lenient_accuracy": 0.0, "exact_match": 1.0}),
+    # no answer from one context is no answer of a question of several
+    (GROUPED, [NO_ANSWER, [("p53", 0.4)]], {"strict_accuracy": 1.0}),
+    ([example(1, "Wnt")], [NO_ANSWER], {"exact_match": 0.0, "strict_accuracy": 1.0}),
+    # golds come before what stands in the context
+    ([example(1, "Wnt", golds=["p53"])], [ranked("Wnt")], {"strict_accuracy": 0.0, "exact_match": 0.0}),
+])  # fmt: skip
+def test_answers_of_both_measures_by_hand(
+    examples: list[SpanExample], predicted: list[Any], expected: dict[str, float]
+) -> None:
     metrics, counts, _ = score_answers(examples, predicted)
-    assert metrics["strict_accuracy"] == 0.25
-    assert metrics["lenient_accuracy"] == 0.5
-    assert metrics["mrr"] == pytest.approx((1 + 1 / 3) / 4)
-    assert counts == {"examples": 4, "questions": 4, "without_gold": 0}
+    assert {name: metrics[name] for name in expected} == pytest.approx(expected)
+    assert counts["examples"] == len(examples)
 
 
-def test_probabilities_of_an_answer_are_added_over_contexts() -> None:
+def test_probabilities_are_added_over_contexts_and_no_answer_has_no_rank() -> None:
     """BioASQ: Wnt 0.7 + 0.1, p53 0.2 + 0.65; SQuAD's best answer is the most probable one."""
     examples = [example(n, golds=["p53"], group="q") for n in (1, 2)] + [example(3, "Wnt")]
     predicted = [
-        [("Wnt", 0.7), ("P53", 0.2), ("Myc", 0.1)],
-        [("p53", 0.65), ("", 0.25), ("wnt", 0.1)],
-        [("Wnt", 0.9)],
-    ]
+        [("Wnt", 0.7), ("P53", 0.2), ("Myc", 0.1)], [("p53", 0.65), ("", 0.25), ("wnt", 0.1)], [("Wnt", 0.9)],
+    ]  # fmt: skip
     metrics, counts, _ = score_answers(examples, predicted)
     assert counts == {"examples": 3, "questions": 2, "without_gold": 0}
     assert metrics["mrr"] == metrics["strict_accuracy"] == 1.0
     assert metrics["exact_match"] == 0.5
-
-
-def test_a_long_text_is_not_submitted() -> None:
-    """BioBERT's program drops texts of more than 100 characters; SQuAD's best answer may have any length."""
-    metrics, *_ = score_answers([example(1, golds=["p53"])], [ranked("x" * 101, "y" * 100, "p53")])
-    assert (metrics["mrr"], metrics["exact_match"]) == (1 / 2, 0.0)
-    metrics, *_ = score_answers([example(1, golds=["x" * 101])], [ranked("x" * 101, "p53")])
-    assert (metrics["lenient_accuracy"], metrics["exact_match"]) == (0.0, 1.0)
+    metrics, *_ = score_answers(GROUPED, [[("", 1.0)], [("", 1.0)]])
+    assert set(metrics.values()) == {0.0}
 
 
 @given(
@@ -137,29 +131,6 @@ def test_submitted_answers_equal_those_of_biobert(contexts: list[list[tuple[str,
     """Probabilities are multiples of 1/64, whose sums are exact."""
     answers = [(text, part / 64) for ranked in contexts for text, part in ranked]
     assert submitted_answers(answers) == [text.lower() for text in biobert_answers(answers)]
-
-
-def test_no_answer_from_one_context_is_no_answer_of_a_question_of_several() -> None:
-    predicted = [[("", 0.9), ("Wnt", 0.1)], [("p53", 0.4)]]
-    grouped = [example(n, golds=["p53"], group="q") for n in (1, 2)]
-    assert score_answers(grouped, predicted)[0]["strict_accuracy"] == 1.0
-    metrics, *_ = score_answers([example(1, "Wnt")], predicted[:1])
-    assert (metrics["exact_match"], metrics["strict_accuracy"]) == (0.0, 1.0)
-
-
-def test_nothing_but_no_answer_is_wrong_and_has_no_rank() -> None:
-    grouped = [example(n, golds=["p53"], group="q") for n in (1, 2)]
-    metrics, *_ = score_answers(grouped, [[("", 1.0)], [("", 1.0)]])
-    assert set(metrics.values()) == {0.0}
-
-
-def test_golds_come_before_what_stands_in_the_context() -> None:
-    metrics, *_ = score_answers([example(1, "Wnt", golds=["p53"])], [ranked("Wnt")])
-    assert metrics["strict_accuracy"] == metrics["exact_match"] == 0.0
-
-
-ITEMS = [["p53", "TP53"], ["Wnt"], ["IL-2"]]
-NAME = st.sampled_from("abcde")
 
 
 def official_lists(items: Sequence[Sequence[str]], submitted: Sequence[str]) -> tuple[float, float, float]:
@@ -192,13 +163,10 @@ def test_scores_are_those_of_the_official_loops(items: list[list[str]], submitte
     assert list_scores(items, submitted) == pytest.approx(official_lists(items, submitted))
 
 
-def test_a_synonym_finds_its_item_once() -> None:
+def test_answers_above_the_threshold_are_submitted_and_find_their_item_once() -> None:
     assert list_scores(ITEMS, ["tp53", "wnt"]) == pytest.approx((1.0, 2 / 3, 0.8))
     assert list_scores(ITEMS, ["p53", "tp53"]) == pytest.approx((0.5, 1 / 3, 0.4))
     assert list_scores(ITEMS, []) == (0.0, 0.0, 0.0)
-
-
-def test_answers_above_the_threshold_over_all_contexts_are_submitted() -> None:
     answers = [("Wnt", 0.3), ("wnt", 0.2), ("p53", 0.43), ("IL-2", 0.42), ("", 0.9)]
     assert submitted_list(answers) == ["wnt", "p53"]
     assert submitted_list([("a", 0.1), ("B", 0.2)]) == ["b"], "or else the best one"

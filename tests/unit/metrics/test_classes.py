@@ -21,6 +21,7 @@ from tests.unit.metrics.toy_predictions import documents, labelled, pairs, quest
 
 PAIRS = st.lists(st.tuples(st.sampled_from("0123"), st.sampled_from("0123")), min_size=1, max_size=30)
 SETS = st.lists(st.sampled_from("xyz"), unique=True).map(sorted)
+Relations = Sequence[Sequence[str]]
 
 
 @given(PAIRS, st.sampled_from([None, "0", "absent"]))
@@ -46,7 +47,14 @@ def test_labels_equal_scikit_learn(pairs: list[tuple[str, str]], negative: str |
     )
 
 
-def test_nothing_positive_anywhere_has_no_micro_f1() -> None:
+def test_labels_by_hand() -> None:
+    """Three documents with precision 1, 1/2, 0 (nothing predicted) and recall 1/2, 1, 0; and the borders."""
+    metrics, *_ = score_label_sets([["a", "b"], ["a"], ["c"]], [["a"], ["a", "b"], []])
+    assert metrics["example_f1"] == pytest.approx(0.5)
+    uneven, *_ = score_label_sets([["a", "b", "c", "d"], ["a"]], [["a"], ["a"]])
+    assert uneven["example_f1"] == pytest.approx(2 * 1 * 0.625 / 1.625)
+    metrics, *_ = score_label_sets([["a"], ["b"]], [["b"], ["a"]])
+    assert metrics == {"micro_f1": 0.0, "macro_f1": 0.0, "example_f1": 0.0}
     metrics, counts, _ = score_labels(["no", "no"], ["no", "no"], "no")
     assert metrics == {"accuracy": 1.0, "macro_f1": 1.0}
     assert counts == {"gold": 0, "predicted": 0, "correct": 0, "examples": 2}
@@ -71,22 +79,6 @@ def test_label_sets_equal_scikit_learn(pairs: list[tuple[list[str], list[str]]])
         assert metrics[name] == pytest.approx(expected)
 
 
-def test_f1_over_examples_is_that_of_two_means() -> None:
-    """Three documents with precision 1, 1/2, 0 (nothing predicted) and recall 1/2, 1, 0."""
-    metrics, *_ = score_label_sets([["a", "b"], ["a"], ["c"]], [["a"], ["a", "b"], []])
-    assert metrics["example_f1"] == pytest.approx(0.5)
-    uneven, *_ = score_label_sets([["a", "b", "c", "d"], ["a"]], [["a"], ["a"]])
-    assert uneven["example_f1"] == pytest.approx(2 * 1 * 0.625 / 1.625)
-
-
-def test_nothing_right_is_zero_and_not_undefined() -> None:
-    metrics, *_ = score_label_sets([["a"], ["b"]], [["b"], ["a"]])
-    assert metrics == {"micro_f1": 0.0, "macro_f1": 0.0, "example_f1": 0.0}
-
-
-Relations = Sequence[Sequence[str]]
-
-
 def document(name: str, relations: Relations) -> RelationsExample:
     entities = [Entity(start=0, end=1, type="C", id=one) for one in "abc"]
     pairs = [["a", "b"], ["a", "c"], ["b", "c"]]
@@ -100,27 +92,19 @@ def scores(*documents: tuple[Relations, Relations]) -> dict[str, float]:
     return score_relations(gold, [found for _, found in documents]).metrics
 
 
-def test_relations_of_all_documents_count_together() -> None:
+def test_relations_of_all_documents_count_together_and_a_level_compares_its_parts_alone() -> None:
     """The counts of BioCreative V: what is found, over what is predicted and what there is."""
     found = scores(
-        ([["a", "b", "r"], ["x", "y", "r"]], [["a", "b", "r"], ["b", "c", "r"]]),
-        ([], [["a", "b", "r"]]),
+        ([["a", "b", "r"], ["x", "y", "r"]], [["a", "b", "r"], ["b", "c", "r"]]), ([], [["a", "b", "r"]]),
         ([["a", "c", "r"]], []),
-    )
-    assert found["relation_precision"] == pytest.approx(1 / 3)
-    assert found["relation_recall"] == pytest.approx(1 / 3)
-    assert found["relation_f1"] == pytest.approx(1 / 3)
+    )  # fmt: skip
+    for name in ("precision", "recall", "f1"):
+        assert found[f"relation_{name}"] == pytest.approx(1 / 3)
     assert "relation_novelty_f1" not in found
-
-
-def test_a_level_compares_its_parts_alone() -> None:
     gold = [["a", "b", "r", "Novel"], ["a", "c", "s", "No"]]
     found = scores((gold, [["a", "b", "s", "Novel"], ["a", "c", "s", "Novel"]]))
     assert (found["relation_f1"], found["relation_pair_f1"]) == (0.5, 1.0)
     assert (found["relation_novelty_f1"], found["relation_pair_novelty_f1"]) == (0.0, 0.5)
-
-
-def test_nothing_there_and_nothing_found_is_zero() -> None:
     assert scores(([], []))["relation_f1"] == 0.0
 
 
@@ -159,10 +143,19 @@ def test_all_levels_agree_with_the_counts_of_the_official_evaluation() -> None:
             assert found[f"relation_{prefix}f1"] == pytest.approx(expected)
 
 
-def test_no_relations_at_all_are_a_collapsed_prediction() -> None:
+def test_relations_the_best_answers_and_mentions_may_collapse() -> None:
     gold = [document("1", [["a", "b", "r"]]), document("2", [])]
-    assert is_collapsed(gold, [[], []])
-    assert not is_collapsed(gold, [[["a", "b", "r"]], []])
+    assert is_collapsed(gold, [[], []]) and not is_collapsed(gold, [[["a", "b", "r"]], []])
+    asked, none = questions(["pain"], ["flu"]), questions([], [])
+    empty, other = [("", 0.7)], [("", 0.9), ("pain", 0.1)]
+    assert is_collapsed(asked, [empty, other]) and not is_collapsed(none, [empty, other])
+    assert is_collapsed(none, [[("of", 1.0)]] * 2) and not is_collapsed(asked, [empty, [("flu", 0.5)]])
+    span = WordSpan(first=0, after=1, type="X")
+    some = MentionsExample(id="1", document=None, words=["a", "b"], mentions=[span])
+    bare, equal = replace(some, mentions=[]), [[(0, 1, "X")]] * 2
+    assert is_collapsed([some, bare], [[], []]) and is_collapsed([some, bare], equal)
+    assert not is_collapsed([some, some], equal)
+    assert not is_collapsed([some, bare], [[(0, 1, "X")], [(0, 1, "Y")]])
 
 
 EXAMPLES: dict[str, Callable[[list[Any]], list[Any]]] = {
@@ -171,38 +164,23 @@ EXAMPLES: dict[str, Callable[[list[Any]], list[Any]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("kind", "gold", "predicted", "expected"),
-    [
-        ("label", ["yes", "no", "yes"], ["yes"] * 3, True),
-        ("label", ["yes"] * 3, ["no"] * 3, True),
-        ("label", ["yes"] * 3, ["yes"] * 3, False),
-        ("label", ["yes", "no"], ["yes", "no"], False),
-        ("label", ["yes"], ["no"], False),
-        ("tokens", [["O", "O"], ["O"]], [["O", "O"], ["O"]], False),
-        ("tokens", [["O", "B-Thing"], ["O"]], [["O", "O"], ["O"]], True),
-        ("tokens", [["B-Thing", "O"], ["O"]], [["B-Thing", "O"], ["O"]], False),
-        ("labels", [["ba"], ["ba"]], [["ba"], ["ba"]], False),
-        ("labels", [["ba"], []], [[], []], True),
-        ("labels", [["ba"], ["ba", "co"]], [["ba"], ["ba", "co"]], False),
-        ("score", [1.0, 3.0], [2.0, 2.0], True),
-        ("score", [0.0, 2.0, 4.0], [2.001, 2.0, 1.999], True),
-        ("score", [0.0, 2.0, 4.0], [2.1, 2.0, 1.9], False),
-        ("score", [2.0, 2.0], [2.0, 2.0], False),
-        ("score", [2.0, 2.0], [3.0, 3.0], True),
-    ],
-)
+@pytest.mark.parametrize(("kind", "gold", "predicted", "expected"), [
+    ("label", ["yes", "no", "yes"], ["yes"] * 3, True), ("label", ["yes"] * 3, ["no"] * 3, True),
+    ("label", ["yes"] * 3, ["yes"] * 3, False), ("label", ["yes", "no"], ["yes", "no"], False),
+    ("label", ["yes"], ["no"], False),
+    ("tokens", [["O", "O"], ["O"]], [["O", "O"], ["O"]], False),
+    ("tokens", [["O", "B-Thing"], ["O"]], [["O", "O"], ["O"]], True),
+    ("tokens", [["B-Thing", "O"], ["O"]], [["B-Thing", "O"], ["O"]], False),
+    ("labels", [["ba"], ["ba"]], [["ba"], ["ba"]], False), ("labels", [["ba"], []], [[], []], True),
+    ("labels", [["ba"], ["ba", "co"]], [["ba"], ["ba", "co"]], False),
+    ("score", [1.0, 3.0], [2.0, 2.0], True), ("score", [0.0, 2.0, 4.0], [2.001, 2.0, 1.999], True),
+    ("score", [0.0, 2.0, 4.0], [2.1, 2.0, 1.9], False), ("score", [2.0, 2.0], [2.0, 2.0], False),
+    ("score", [2.0, 2.0], [3.0, 3.0], True),
+])  # fmt: skip
 def test_equal_predictions_of_different_gold_are_a_collapse(
     kind: str, gold: list[Any], predicted: list[Any], expected: bool
 ) -> None:
     assert is_collapsed(EXAMPLES[kind](gold), predicted) is expected
-
-
-def test_answers_are_compared_by_the_best_one() -> None:
-    asked, none = questions(["pain"], ["flu"]), questions([], [])
-    empty, other = [("", 0.7)], [("", 0.9), ("pain", 0.1)]
-    assert is_collapsed(asked, [empty, other]) and not is_collapsed(none, [empty, other])
-    assert is_collapsed(none, [[("of", 1.0)]] * 2) and not is_collapsed(asked, [empty, [("flu", 0.5)]])
 
 
 @given(
@@ -216,13 +194,3 @@ def test_one_label_of_any_scheme_at_all_words_is_a_collapse(label: str, lengths:
     assert is_collapsed(tokens(*gold), predicted)
     other = [[*predicted[0][:-1], "B-W"], *predicted[1:]]
     assert not is_collapsed(tokens(*gold), other)
-
-
-def test_the_same_mentions_everywhere_are_a_collapse_unless_the_gold_has_them_too() -> None:
-    span = WordSpan(first=0, after=1, type="X")
-    some = MentionsExample(id="1", document=None, words=["a", "b"], mentions=[span])
-    none = replace(some, mentions=[])
-    assert is_collapsed([some, none], [[], []])
-    assert is_collapsed([some, none], [[(0, 1, "X")], [(0, 1, "X")]])
-    assert not is_collapsed([some, some], [[(0, 1, "X")], [(0, 1, "X")]])
-    assert not is_collapsed([some, none], [[(0, 1, "X")], [(0, 1, "Y")]])

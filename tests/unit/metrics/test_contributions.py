@@ -38,6 +38,10 @@ from pubmill.statistics.resampling import drawn_documents
 
 LABEL = ["O", "B-x", "I-x", "B-y", "I-y", "B-z"]
 ANSWERS = ["p53", "the p53", "Wnt", "IL-2 gene", ""]
+KINDS = [*SCORERS, "span, grouped"]
+NAMED = ("id", "document", "group")
+COLUMNS = "a column of values for each name; score the run again"
+DAMAGED = "is damaged: it does not agree with its SHA-256; score the run"
 
 
 def example(kind: str, number: int, generator: np.random.Generator) -> Any:
@@ -97,9 +101,6 @@ def prediction(kind: str, gold: Any, generator: np.random.Generator) -> Any:
     return [(first, 0.5 + 0.4 * float(generator.random())), (ANSWERS[generator.integers(5)], 0.3)]
 
 
-KINDS = [*SCORERS, "span, grouped"]
-
-
 def made_up(kind: str, seed: int, size: int = 12) -> tuple[list[Any], list[Any]]:
     generator = np.random.default_rng(seed)
     gold = [example(kind, number, generator) for number in range(size)]
@@ -110,18 +111,16 @@ def drawn(gold: list[Any], predicted: list[Any], weights: list[int]) -> tuple[li
     """The examples of each document as often as it was drawn, each time as a document of its own."""
     units = units_of(gold).numbers
     pairs = [
-        (replace(one, id=f"{one.id}-{n}", document=f"{one.document}-{n}", **copied(one, n)), given_)
+        (
+            replace(one, **{key: f"{getattr(one, key)}-{n}" for key in NAMED if getattr(one, key, None)}),
+            given_,
+        )
         for unit, times in enumerate(weights)
         for n in range(times)
         for one, given_, of in zip(gold, predicted, units, strict=True)
         if of == unit
     ]
     return [one for one, _ in pairs], [given_ for _, given_ in pairs]
-
-
-def copied(one: Any, number: int) -> dict[str, Any]:
-    group = getattr(one, "group", None)
-    return {"group": f"{group}-{number}"} if group else {}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -163,25 +162,18 @@ def test_documents_questions_and_examples() -> None:
     grouped, _ = made_up("span, grouped", 1, 4)
     moved = [replace(one, document="d0") for one in grouped]
     assert units_of(moved) == ("question", [0, 0, 1, 1])
-
-
-def test_a_document_is_not_taken_for_an_example_of_its_name() -> None:
-    gold, _ = made_up("sequence", 1, 2)
+    # a document is not taken for an example of its name
     named = [replace(gold[0], document=None, id="7"), replace(gold[1], document="7")]
     assert units_of(named).numbers == [0, 1]
 
 
-def test_a_failed_run_has_a_file_without_contributions(tmp_path: Path) -> None:
-    path = tmp_path / "seed-1.items.npz"
-    write_items(path, Items("tokens", "example", "ab", None))
-    assert read_items(path) == ("tokens", "example", "ab", None)
-
-
-def test_equal_contributions_give_equal_files(tmp_path: Path) -> None:
+def test_equal_contributions_give_equal_files_and_a_failed_run_has_none(tmp_path: Path) -> None:
     items = Items("tokens", "example", "ab", Contributions(("gold",), np.ones((3, 1))))
     for name in ("a", "b"):
         write_items(tmp_path / name, items)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    write_items(tmp_path / "a", items._replace(contributions=None))
+    assert read_items(tmp_path / "a") == ("tokens", "example", "ab", None)
 
 
 @pytest.mark.parametrize("kind", SCORERS)
@@ -193,20 +185,13 @@ def test_what_a_metric_does_not_look_at_is_not_contributions_read_by(kind: str) 
         np.testing.assert_equal(metric.function(part.totals()), metric.function(whole.totals()))
 
 
-COLUMNS = "a column of values for each name; score the run again"
-DAMAGED = "is damaged: it does not agree with its SHA-256; score the run"
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("about", ["tokenx", "example", "ab"], DAMAGED), ("about", ["tokens", "examplx", "ab"], DAMAGED),
-        ("about", ["tokens", "example", "ax"], DAMAGED), ("names", ["golf"], DAMAGED),
-        ("values", np.full((3, 1), 2.0), DAMAGED), ("values", np.ones((3, 2)), COLUMNS),
-        ("names", ["n", "m"], COLUMNS), ("values", np.ones((3, 1), dtype=np.float32), COLUMNS),
-        ("values", np.ones((3, 1, 1)), COLUMNS), ("values", np.ones(3), COLUMNS),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "value", "message"), [
+    ("about", ["tokenx", "example", "ab"], DAMAGED), ("about", ["tokens", "examplx", "ab"], DAMAGED),
+    ("about", ["tokens", "example", "ax"], DAMAGED), ("names", ["golf"], DAMAGED),
+    ("values", np.full((3, 1), 2.0), DAMAGED), ("values", np.ones((3, 2)), COLUMNS),
+    ("names", ["n", "m"], COLUMNS), ("values", np.ones((3, 1), dtype=np.float32), COLUMNS),
+    ("values", np.ones((3, 1, 1)), COLUMNS), ("values", np.ones(3), COLUMNS),
+])  # fmt: skip
 def test_other_files_are_refused(tmp_path: Path, name: str, value: Any, message: str) -> None:
     path = tmp_path / "seed-1.items.npz"
     write_items(path, Items("tokens", "example", "ab", Contributions(("gold",), np.ones((3, 1)))))

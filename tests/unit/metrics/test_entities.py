@@ -27,6 +27,10 @@ from tests.unit.metrics.toy_predictions import tokens
 
 Sentences = list[list[str]]
 LABEL = st.sampled_from(["O", "B", "I", "B-x", "I-x", "B-y", "I-y"])
+OF_SUBWORDS = st.sampled_from(["O", "B-x", "I-x", "B-y", "I-y"])
+OF_WORDS = st.sampled_from(["O", "B-PAR", "I-PAR", "B-INT", "I-INT", "I-OUT"])
+LABELS = st.sampled_from(["O", "B", "I", "B-x", "I-x", "B-y-z", "I-y-z"])
+SENTENCE = st.lists(st.tuples(LABELS, LABELS), max_size=9)
 
 
 def score(
@@ -67,18 +71,36 @@ def entities(sentences: Sentences) -> set[tuple[int, int, int, str]]:
     return found
 
 
+def ratios(prefix: str, precision: float, recall: float) -> dict[str, float]:
+    f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+    return {f"{prefix}_f1": f1, f"{prefix}_precision": precision, f"{prefix}_recall": recall}
+
+
+def met(one: set[tuple[int, int, int, str]], other: set[tuple[int, int, int, str]]) -> int:
+    """How many of one overlap any of the other, as intervals."""
+    return sum(
+        any((s, kind) == (s2, kind2) and a <= b2 and a2 <= b for s2, a2, b2, kind2 in other)
+        for s, a, b, kind in one
+    )
+
+
 @given(gold_and_predicted())
-def test_equals_an_independent_implementation(pair: tuple[Sentences, Sentences]) -> None:
+def test_equals_independent_implementations(pair: tuple[Sentences, Sentences]) -> None:
     gold, predicted = pair
     true, guessed = entities(gold), entities(predicted)
     metrics, counts, _ = score_entities(gold, predicted)
-    assert counts == {
-        "gold": len(true), "predicted": len(guessed), "correct": len(true & guessed), "examples": len(gold),
-    }  # fmt: skip
-    precision = len(true & guessed) / len(guessed) if guessed else 0.0
-    recall = len(true & guessed) / len(true) if true else 0.0
-    f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
-    assert metrics == pytest.approx({"entity_f1": f1, "entity_precision": precision, "entity_recall": recall})
+    right = len(true & guessed)
+    assert counts == {"gold": len(true), "predicted": len(guessed), "correct": right, "examples": len(gold)}
+    expected = ratios("entity", right / max(1, len(guessed)), right / max(1, len(true)))
+    assert metrics == pytest.approx(expected)
+    found = score(gold, predicted)
+    assert found.counts["relaxed_correct"] == met(guessed, true)
+    assert found.counts["relaxed_found"] == met(true, guessed)
+    precision, recall = met(guessed, true) / max(1, len(guessed)), met(true, guessed) / max(1, len(true))
+    expected = ratios("relaxed", precision, recall)
+    assert metrics_named(found, *expected) == pytest.approx(expected)
+    assert found.metrics["relaxed_f1"] >= found.metrics["entity_f1"] - 1e-12
+    assert found.metrics["seqeval_0_0_12_f1"] == pytest.approx(scorers.seqeval_0_0_12(gold, predicted))
 
 
 def test_other_lengths_are_refused() -> None:
@@ -88,49 +110,16 @@ def test_other_lengths_are_refused() -> None:
                 scorer([["O"], ["O"]], predicted)
 
 
-@given(gold_and_predicted())
-def test_equals_seqeval_0_0_12(pair: tuple[Sentences, Sentences]) -> None:
-    assert score(*pair).metrics["seqeval_0_0_12_f1"] == pytest.approx(scorers.seqeval_0_0_12(*pair))
-
-
-@pytest.mark.parametrize(
-    ("gold", "predicted", "counts"),
-    [
-        ("B I I O", "B I I O", (2, 2, 2)),  # (B, 0, 0) and (I, 1, 2): a mention of several words counts twice
-        ("B I I O", "B I O O", (2, 2, 1)),  # a wrong end leaves the first word right
-        ("O B I I", "O O I I", (2, 1, 1)),  # a wrong beginning may leave the rest right
-        ("B-x I-x I-x", "B-x I-x I-x", (1, 1, 1)),  # types in the labels: one entity
-        ("B-P-OTHER I-OTHER", "B-OTHER I-OTHER", (1, 1, 1)),  # only what is behind the last hyphen is read
-    ],
-)
+@pytest.mark.parametrize(("gold", "predicted", "counts"), [
+    ("B I I O", "B I I O", (2, 2, 2)),  # (B, 0, 0) and (I, 1, 2): a mention of several words counts twice
+    ("B I I O", "B I O O", (2, 2, 1)),  # a wrong end leaves the first word right
+    ("O B I I", "O O I I", (2, 1, 1)),  # a wrong beginning may leave the rest right
+    ("B-x I-x I-x", "B-x I-x I-x", (1, 1, 1)),  # types in the labels: one entity
+    ("B-P-OTHER I-OTHER", "B-OTHER I-OTHER", (1, 1, 1)),  # only what is behind the last hyphen is read
+])  # fmt: skip
 def test_seqeval_0_0_12_by_hand(gold: str, predicted: str, counts: tuple[int, int, int]) -> None:
     totals = score([gold.split()], [predicted.split()]).contributions.totals()
     assert tuple(int(totals[f"seqeval_{name}"]) for name in ("gold", "predicted", "correct")) == counts
-
-
-@given(gold_and_predicted())
-def test_relaxed_equals_an_independent_implementation(pair: tuple[Sentences, Sentences]) -> None:
-    true, guessed = entities(pair[0]), entities(pair[1])
-
-    def met(one: set[tuple[int, int, int, str]], other: set[tuple[int, int, int, str]]) -> int:
-        """How many of one overlap any of the other, as intervals."""
-        return sum(
-            any((s, kind) == (s2, kind2) and a <= b2 and a2 <= b for s2, a2, b2, kind2 in other)
-            for s, a, b, kind in one
-        )
-
-    precision = met(guessed, true) / len(guessed) if guessed else 0.0
-    recall = met(true, guessed) / len(true) if true else 0.0
-    f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
-    found = score(*pair)
-    expected = {"relaxed_f1": f1, "relaxed_precision": precision, "relaxed_recall": recall}
-    assert metrics_named(found, *expected) == pytest.approx(expected)
-    assert found.counts["relaxed_correct"] == met(guessed, true)
-    assert found.counts["relaxed_found"] == met(true, guessed)
-    assert found.metrics["relaxed_f1"] >= found.metrics["entity_f1"] - 1e-12
-
-
-OF_SUBWORDS = st.sampled_from(["O", "B-x", "I-x", "B-y", "I-y"])
 
 
 def predicted(sentence: Sentences) -> PredictedLabels:
@@ -176,13 +165,7 @@ def test_the_gold_entities_of_subwords_are_those_of_words(
     assert subwords["correct"] <= subwords["gold"] == words["gold"]
 
 
-def test_a_later_subword_may_separate_two_words() -> None:
-    case = [["O", "B"]], [predicted([["I", "O"], ["I"]])]
-    assert shared(score(*case), "subtoken")["correct"] == 1
-    assert shared(score(*case), "entity")["correct"] == 0
-
-
-def test_the_figure_of_the_paper() -> None:
+def test_the_figure_of_the_paper_and_a_subword_that_separates_two_words() -> None:
     """shin2020 Figure 1: `undifferentiated Fibrillation` in BERT's pieces."""
     gold = ["B", "I"]
     right = [gold_subwords("B", 5), gold_subwords("I", 4)]
@@ -194,6 +177,9 @@ def test_the_figure_of_the_paper() -> None:
         "f1": 0.0, "precision": 0.0, "recall": 0.0, "gold": 1, "predicted": 2, "correct": 0,
     }  # fmt: skip
     assert score_entities(*case).metrics["entity_f1"] == 1.0
+    case = [["O", "B"]], [predicted([["I", "O"], ["I"]])]
+    assert shared(score(*case), "subtoken")["correct"] == 1
+    assert shared(score(*case), "entity")["correct"] == 0
 
 
 def test_labels_of_words_alone_define_no_score() -> None:
@@ -203,21 +189,25 @@ def test_labels_of_words_alone_define_no_score() -> None:
     assert both.metrics["subtoken_f1"] == pytest.approx(0.0) and both.counts["subtoken_gold"] == 1
 
 
-OF_WORDS = st.sampled_from(["O", "B-PAR", "I-PAR", "B-INT", "I-INT", "I-OUT"])
-
-
 @given(st.lists(st.lists(st.tuples(OF_WORDS, OF_WORDS), min_size=1, max_size=8), min_size=1, max_size=4))
-def test_equals_scikit_learn(pairs: list[list[tuple[str, str]]]) -> None:
-    gold = [[label for label, _ in sentence] for sentence in pairs]
-    predicted = [[label for _, label in sentence] for sentence in pairs]
+def test_equals_scikit_learn_and_layers_without_overlap_score_as_labels(
+    pairs: list[list[tuple[str, str]]],
+) -> None:
+    gold, predicted = ([[one[side] for one in sentence] for sentence in pairs] for side in (0, 1))
+    names = {"participants": "PAR", "interventions": "INT", "outcomes": "OUT"}
+    layers = [
+        {name: [int(one[-3:] == of) for one in labels] for name, of in names.items()} for labels in gold
+    ]
+    found, without = score(gold, predicted, layers), score(gold, predicted)
+    word_macro_f1 = without.metrics.get("word_macro_f1")
+    assert found.metrics.get("layers_macro_f1") == found.metrics.get("word_macro_f1") == word_macro_f1
     true, given_ = ([label[-3:] for labels in side for label in labels] for side in (gold, predicted))
     elements = sorted(set(true) - {"O"})
-    found = score(gold, predicted)
     if not elements:
-        assert "word_macro_f1" not in found.metrics
+        assert word_macro_f1 is None
         return
     expected = sklearn_metrics.f1_score(true, given_, labels=elements, average="macro", zero_division=0)
-    assert found.metrics["word_macro_f1"] == pytest.approx(expected)
+    assert word_macro_f1 == pytest.approx(expected) and "layers_macro_f1" not in without.metrics
     assert found.counts["gold_words"] == sum(name != "O" for name in true)
     assert found.counts["correct_words"] == sum(a == b != "O" for a, b in zip(true, given_, strict=True))
 
@@ -229,26 +219,6 @@ def test_a_word_of_two_layers_is_missed_by_one_label() -> None:
     predicted = [["I-PAR", "I-INT", "O"]]
     found = metrics_named(score(predicted, predicted, [layers]), "layers_macro_f1", "word_macro_f1")
     assert found == pytest.approx({"layers_macro_f1": (2 / 3 + 1) / 2, "word_macro_f1": 1.0})
-
-
-@given(st.lists(st.lists(st.tuples(OF_WORDS, OF_WORDS), min_size=1, max_size=8), min_size=1, max_size=4))
-def test_without_overlap_layers_score_as_labels_do(pairs: list[list[tuple[str, str]]]) -> None:
-    names = {"participants": "PAR", "interventions": "INT", "outcomes": "OUT"}
-    gold = [[label for label, _ in sentence] for sentence in pairs]
-    predicted = [[label for _, label in sentence] for sentence in pairs]
-    layers = [
-        {name: [int(one[-3:] == of) for one in labels] for name, of in names.items()} for labels in gold
-    ]
-    found = score(gold, predicted, layers).metrics
-    assert found.get("layers_macro_f1") == found.get("word_macro_f1")
-
-
-def test_examples_without_layers_have_no_score_by_layers() -> None:
-    assert "layers_macro_f1" not in score([["B-PAR"]], [["B-PAR"]]).metrics
-
-
-LABELS = st.sampled_from(["O", "B", "I", "B-x", "I-x", "B-y-z", "I-y-z"])
-SENTENCE = st.lists(st.tuples(LABELS, LABELS), max_size=9)
 
 
 def scores(gold: list[list[str]], predicted: list[list[str]]) -> tuple[dict[str, float], ByType]:
@@ -270,16 +240,13 @@ def test_no_score_differs_from_the_contributions(sentences: list[list[tuple[str,
     scores(gold, predicted)
 
 
-def test_each_type_has_its_scores() -> None:
+def test_each_type_has_its_scores_and_mentions_without_a_place_are_false() -> None:
     metrics, by_type = scores([["B-x", "I-x", "B-y", "O"]], [["I-x", "I-x", "B-y", "B-y"]])
     assert metrics["entity_f1"] == pytest.approx(0.8)
     assert by_type == {
         "x": {"precision": 1, "recall": 1, "f1-score": 1, "support": 1},
         "y": {"precision": 0.5, "recall": 1, "f1-score": pytest.approx(2 / 3), "support": 1},
     }
-
-
-def test_mentions_without_a_place_are_false_positives() -> None:
     _, by_type = scores([["B", "O"]], [ExtendedLabels(["B", "O"], [("", 2)])])
     assert by_type["_"]["precision"] == 0.5
 

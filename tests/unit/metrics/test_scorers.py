@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.stats import pearsonr
 
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import Answer, SpanExample
+from pubmill.examples.kinds import Answer
 from pubmill.examples.tagging import PredictedLabels
 from pubmill.metrics import (
     METRICS,
@@ -46,7 +46,7 @@ from tests.unit.metrics.toy_predictions import (
 )
 
 
-def test_names_are_unique_and_every_registered_metric_is_a_scorer() -> None:
+def test_every_metric_is_registered_once_with_its_confirmed_version_and_is_a_scorer() -> None:
     for kind, scorers in PUBLISHED_SCORERS.items():
         names = [one.name for one in scorers]
         assert len(set(names)) == len(names)
@@ -54,6 +54,14 @@ def test_names_are_unique_and_every_registered_metric_is_a_scorer() -> None:
         assert names[: len(metrics)] == metrics and set(USED.get(kind, {})) <= set(metrics)
         assert all(one.used and one.definition for one in scorers)
     assert set(PUBLISHED_SCORERS) == set(SCORERS)
+    assert SCORERS.keys() == TASKS.keys() == {kind for one in METRICS.values() for kind in one.kinds}
+    for one in METRICS.values():
+        assert set(one.tasks or ()) <= {task for kind in one.kinds for task in TASKS[kind]}
+        assert one.label and one.definition and one.source and one.version >= 1
+    with pytest.raises(ValueError, match="entity_f1 is registered twice"):
+        registry.register(METRICS["entity_f1"])
+    _, confirmed = json.loads(stages.STORED.read_text())["score"]["version"]
+    assert confirmed == {name: metric.version for name, metric in METRICS.items()}
 
 
 def scores(
@@ -62,14 +70,11 @@ def scores(
     return {one.scorer.name: one.score for one in score_by_all(kind, task, gold, predicted, negative)}
 
 
-def test_scorers_are_restricted_to_their_tasks() -> None:
+def test_scorers_are_of_their_tasks_and_count_mentions_with_and_without_types() -> None:
     ner, pico = (scores("tokens", task, tokens("B O"), [["B", "O"]]) for task in ("ner", "pico"))
     assert pico.keys() - ner.keys() == {"word_macro_f1", "layers_macro_f1"}
     assert "subtoken_f1" in ner.keys() - pico.keys() and pico["layers_macro_f1"] is None
-
-
-def test_mentions_are_counted_with_and_without_their_types() -> None:
-    """3 of 7 and 5 mentions are equal without types, 2 with them."""
+    # 3 of 7 and 5 mentions are equal without types, 2 with them
     gold = tokens("B-X I-X O B-Y O B-Y O B-Y", "B-X B-X B-Y", "O O")
     predicted = ["B-X O O B-X O I-Y O B-Y", "B-X I-X O", "O O"]
     found = scores("tokens", "ner", gold, [one.split() for one in predicted])
@@ -77,16 +82,12 @@ def test_mentions_are_counted_with_and_without_their_types() -> None:
     assert found["entity_f1_untyped"] == pytest.approx(2 * 3 / (7 + 5))
 
 
-@pytest.mark.parametrize(
-    ("gold", "predicted", "negative", "macro", "weighted"),
-    [
-        ("a a a b 0 0", "a a b b 0 a", "0", 2 / 3, 2 / 3),
-        ("a a a b 0 0 0 0", "a a a 0 0 0 0 0", "0", 1 / 2, (3 + 0 + 4 * 8 / 9) / 8),
-        ("a b", "a b", None, None, 1.0),
-        ("0 0", "0 0", "0", None, 1.0),
-        ("a 0", f"a {NO_PREDICTION}", "0", 1.0, 1 / 2),
-    ],
-)
+@pytest.mark.parametrize(("gold", "predicted", "negative", "macro", "weighted"), [
+    ("a a a b 0 0", "a a b b 0 a", "0", 2 / 3, 2 / 3),
+    ("a a a b 0 0 0 0", "a a a 0 0 0 0 0", "0", 1 / 2, (3 + 0 + 4 * 8 / 9) / 8),
+    ("a b", "a b", None, None, 1.0), ("0 0", "0 0", "0", None, 1.0),
+    ("a 0", f"a {NO_PREDICTION}", "0", 1.0, 1 / 2),
+])  # fmt: skip
 def test_averages_of_relations_with_and_without_the_negative_label(
     gold: str, predicted: str, negative: str | None, macro: float | None, weighted: float
 ) -> None:
@@ -95,14 +96,10 @@ def test_averages_of_relations_with_and_without_the_negative_label(
     assert found["weighted_f1"] == pytest.approx(weighted)
 
 
-@pytest.mark.parametrize(
-    ("gold", "predicted", "whole", "labelled"),
-    [
-        (["ab", "a", "b"], ["a", "a", "ab"], 2.5 / 3, None),
-        (["a", "", ""], ["a", "", "b"], None, 1.0),
-        (["", ""], ["", ""], None, None),
-    ],
-)
+@pytest.mark.parametrize(("gold", "predicted", "whole", "labelled"), [
+    (["ab", "a", "b"], ["a", "a", "ab"], 2.5 / 3, None), (["a", "", ""], ["a", "", "b"], None, 1.0),
+    (["", ""], ["", ""], None, None),
+])  # fmt: skip
 def test_documents_without_a_gold_label_are_left_out(
     gold: list[str], predicted: list[str], whole: float | None, labelled: float | None
 ) -> None:
@@ -120,13 +117,9 @@ GOLD: dict[str, list[Any]] = {kind: examples for kind, (examples, *_) in KINDS.i
 }
 PREDICTED: dict[str, list[Any]] = {
     "tokens": [PredictedLabels(["B-OUT", "O"], [["B-OUT", "X"], ["O"]])],
-    "sequence": ["0", "1"],
-    "multilabel": [["x"]],
-    "regression": [0.5, 3.0, 5.5],
-    "span": [[("pain", 1.0)]],
-    "relations": [[["y", "x", "r", "No"]]],
-    "mentions": [[[0, 2, "x"]]],
-}
+    "sequence": ["0", "1"], "multilabel": [["x"]], "regression": [0.5, 3.0, 5.5], "span": [[("pain", 1.0)]],
+    "relations": [[["y", "x", "r", "No"]]], "mentions": [[[0, 2, "x"]]],
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", SCORERS)
@@ -136,18 +129,6 @@ def test_a_scorer_gives_every_metric_that_a_spec_may_name(kind: str) -> None:
     assert all(value == pytest.approx(1.0) for value in metrics.values())
     assert counts["examples"] == len(GOLD[kind])
     json.dumps(metrics, allow_nan=False)
-
-
-def test_metrics_are_of_known_kinds_and_tasks() -> None:
-    assert SCORERS.keys() == TASKS.keys() == {kind for one in METRICS.values() for kind in one.kinds}
-    for one in METRICS.values():
-        assert set(one.tasks or ()) <= {task for kind in one.kinds for task in TASKS[kind]}
-        assert one.label and one.definition and one.source and one.version >= 1
-
-
-def test_a_metric_is_registered_once() -> None:
-    with pytest.raises(ValueError, match="entity_f1 is registered twice"):
-        registry.register(METRICS["entity_f1"])
 
 
 @given(st.lists(st.tuples(NUMBER, NUMBER), min_size=2, max_size=20))
@@ -202,73 +183,58 @@ def test_a_dev_score_is_the_metric_of_the_record(metric: str, kind: str, seed: i
         assert dev_score(metric, kind, gold, predicted, "0") == recorded[metric]
 
 
-def test_nothing_found_where_there_is_nothing_is_zero() -> None:
+def test_nothing_found_where_there_is_nothing_and_equal_scores_are_zero() -> None:
     assert dev_score("entity_f1", "tokens", tokens("O"), [["O"]], None) == 0.0
     assert dev_score("word_macro_f1", "tokens", tokens("O"), [["B"]], None) == 0.0
     assert dev_score("micro_f1", "sequence", labelled(["0"]), ["0"], "0") == 0.0
     for metric in ("micro_f1", "macro_f1", "example_f1"):
         assert dev_score(metric, "multilabel", documents([]), [[]], None) == 0.0
+    for equal in (3.0, 0.0):
+        assert dev_score("pearson", "regression", pairs(1.0, 2.0), [equal] * 2, None) == 0.0
+        assert dev_score("pearson", "regression", pairs(1.0), [equal], None) == 0.0
 
 
-@pytest.mark.parametrize("predicted", [[3.0, 3.0], [0.0, 0.0]])
-def test_scores_that_are_all_equal_are_zero(predicted: list[float]) -> None:
-    assert dev_score("pearson", "regression", pairs(1.0, 2.0), predicted, None) == 0.0
-    assert dev_score("pearson", "regression", pairs(1.0), predicted[:1], None) == 0.0
+@pytest.mark.parametrize(("metric", "kind", "gold", "predicted", "expected"), [
+    ("positive_f1", "sequence", labelled(["1", "1"]), ["1", "1"], 1.0),
+    ("example_f1", "multilabel", documents(["a"], [], ["a", "b"]), [["a"], ["b"], ["a"]],
+     2 * 1.0 * 0.75 / 1.75),
+    ("mrr", "span", questions([], ["p53", "tp53"], ["Wnt"]),
+     [ranked("p53"), ranked("Wnt", "TP53"), ranked("a", "b", "c", "d", "e", "wnt")], (0 + 1 / 2 + 0) / 3),
+])  # fmt: skip
+def test_what_dev_does_not_define_leaves_the_others_their_score(
+    metric: str, kind: str, gold: list[Any], predicted: list[Any], expected: float
+) -> None:
+    """The record has no such metric then; weights are chosen by the examples that define it."""
+    assert metric not in SCORERS[kind](gold, predicted, "0").metrics
+    assert math.isclose(dev_score(metric, kind, gold, predicted, "0"), expected)
 
 
-def test_the_positive_f1_is_defined_where_dev_has_positives_alone() -> None:
-    gold, predicted = labelled(["1", "1"]), ["1", "1"]
-    assert "positive_f1" not in SCORERS["sequence"](gold, predicted, "0").metrics
-    assert dev_score("positive_f1", "sequence", gold, predicted, "0") == 1.0
-
-
-def test_documents_without_a_label_leave_the_others_their_dev_score() -> None:
-    """The record has no such metric then; weights are chosen by the documents that have labels."""
-    gold, predicted = documents(["a"], [], ["a", "b"]), [["a"], ["b"], ["a"]]
-    assert "example_f1" not in SCORERS["multilabel"](gold, predicted, None).metrics
-    found = dev_score("example_f1", "multilabel", gold, predicted, None)
-    assert math.isclose(found, 2 * 1.0 * 0.75 / 1.75)
-
-
-def test_questions_without_a_gold_answer_leave_the_others_their_dev_score() -> None:
-    gold = questions([], ["p53", "tp53"], ["Wnt"])
-    predicted = [ranked("p53"), ranked("Wnt", "TP53"), ranked("a", "b", "c", "d", "e", "wnt")]
-    assert "mrr" not in SCORERS["span"](gold, predicted, None).metrics
-    assert math.isclose(dev_score("mrr", "span", gold, predicted, None), (0 + 1 / 2 + 0) / 3)
-
-
-def test_unequal_lengths_are_refused() -> None:
+def test_unequal_lengths_and_metrics_without_a_dev_score_are_refused() -> None:
     with pytest.raises(PubmillError):
         dev_score("entity_f1", "tokens", tokens("O"), [["O", "O"]], None)
     for metric, kind, gold in (
-        ("accuracy", "sequence", labelled(["a"])),
-        ("micro_f1", "multilabel", documents(["a"])),
+        ("accuracy", "sequence", labelled(["a"])), ("micro_f1", "multilabel", documents(["a"])),
         ("mrr", "span", questions(["a"])),
-    ):
+    ):  # fmt: skip
         with pytest.raises(ValueError):
             dev_score(metric, kind, gold, [], None)
-
-
-def test_a_metric_without_a_dev_score_chooses_nothing() -> None:
     with pytest.raises(AssertionError, match="exact_match has no dev score"):
         dev_score("exact_match", "span", questions(["a"]), [ranked("a")], None)
 
 
-def test_labels_must_all_be_right() -> None:
+def test_all_labels_of_words_must_be_right_and_the_first_answer_any_of_the_gold() -> None:
     [words], [text], [labels] = tokens("B O"), labelled("x"), documents("xy")
     assert is_right(words, ["B", "O"]) and not is_right(words, ["B", "I"])
     assert is_right(text, "x") and not is_right(text, "y")
     assert is_right(labels, ["x", "y"]) and not is_right(labels, ["x"])
-
-
-def test_the_first_answer_may_be_any_of_the_gold() -> None:
-    question = SpanExample(
-        id="1", document=None, question="q", context="a Gene here", answers=[Answer(text="Gene", start=2)],
-        golds=["p53", "Gene"],
-    )  # fmt: skip
+    answers = [Answer(text="Gene", start=2)]
+    question = replace(questions(["p53", "Gene"])[0], context="a Gene here", answers=answers)
     assert gold_of(question) == ["Gene", "p53"]
     assert is_right(question, ["gene", "x"]) and is_right(question, ["P53"])
     assert not is_right(question, ["x", "Gene"])
+    row = {"id": "test-000002", "labels": ["B", "I", "O"], "subword_labels": [["B"], ["I", "X"], ["O"]]}
+    [read] = checked_predictions([row], EXAMPLES[1:], "x", "y")
+    assert is_right(EXAMPLES[1], plain_prediction(read))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -285,14 +251,3 @@ def test_gold_that_is_read_as_a_prediction_is_right(kind: str) -> None:
 def test_other_predictions_are_wrong(kind: str) -> None:
     examples, predicted, _ = KINDS[kind]
     assert not is_right(examples[-1], plain_prediction(predicted[-1]))
-
-
-def test_labels_of_subwords_are_left_out() -> None:
-    row = {"id": "test-000002", "labels": ["B", "I", "O"], "subword_labels": [["B"], ["I", "X"], ["O"]]}
-    [read] = checked_predictions([row], EXAMPLES[1:], "x", "y")
-    assert is_right(EXAMPLES[1], plain_prediction(read))
-
-
-def test_versions_are_those_that_were_confirmed() -> None:
-    _, confirmed = json.loads(stages.STORED.read_text())["score"]["version"]
-    assert confirmed == {name: metric.version for name, metric in METRICS.items()}

@@ -12,7 +12,7 @@ from tests.unit.new_specs.conftest import Found
 from tests.unit.new_specs.files import CHOICES, MARKED, PUBTATOR, TEXTS, asked, labelled, lines
 
 
-def test_what_else_can_be_read_is_named(found: Found) -> None:
+def test_what_else_can_be_read_and_what_is_not_read_is_named(found: Found) -> None:
     form = found({"train.PubTator": PUBTATOR}).form
     assert (form.kind, form.metric, form.negative) == ("relations", "relation_f1", None)
     assert form.others == {
@@ -24,9 +24,6 @@ def test_what_else_can_be_read_is_named(found: Found) -> None:
     made = found({"train.jsonl": lines(train), "test.jsonl": lines(test)})
     line = "35 of 70 rows of train have the id of another; examples are numbered instead"
     assert made.form.notes == (line,) and made.values["notes"] == [line] and "id" not in made.form.options
-
-
-def test_keys_and_columns_that_are_not_read_are_named(found: Found) -> None:
     more: dict[str, Sequence[Any]] = {
         "source": ["web"], "meta": [{"a": 1}, {"a": 2}], "tags": [["x"]], "named": [[{"name": "Mice"}]],
     }  # fmt: skip
@@ -68,10 +65,9 @@ def test_choices_become_the_second_text_or_a_part_of_the_only_one(found: Found) 
     assert several.first["train"]["text"] == f"What helps patient 0? {shown}"
 
 
-@pytest.mark.parametrize(
-    ("labels", "metric", "negative"),
-    [(("FALSE", "HARMS"), "micro_f1", "FALSE"), (("CAUSES", "HARMS"), "macro_f1", None)],
-)
+@pytest.mark.parametrize(("labels", "metric", "negative"), [
+    (("FALSE", "HARMS"), "micro_f1", "FALSE"), (("CAUSES", "HARMS"), "macro_f1", None),
+])  # fmt: skip
 def test_scores_leave_out_the_negative_label(
     found: Found, labels: tuple[str, str], metric: str, negative: str | None
 ) -> None:
@@ -80,13 +76,10 @@ def test_scores_leave_out_the_negative_label(
     assert (form.task, form.metric, form.negative) == ("relation", metric, negative)
 
 
-@pytest.mark.parametrize(
-    ("different", "rows", "length", "known"),
-    [
-        (50, 100, 50, True), (51, 102, 50, False), (50, 99, 50, False), (50, 100, 51, False), (2, 4, 1, True),
-        (1, 100, 1, False),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("different", "rows", "length", "known"), [
+    (50, 100, 50, True), (51, 102, 50, False), (50, 99, 50, False), (50, 100, 51, False), (2, 4, 1, True),
+    (1, 100, 1, False),
+])  # fmt: skip
 def test_a_label_has_few_and_short_values(different: int, rows: int, length: int, known: bool) -> None:
     text, label = tuple(map(str, range(rows))), tuple(f"{n % different:0{length}}" for n in range(rows))
     with nullcontext() if known else pytest.raises(PubmillError, match="f:1: no column looks like a label"):
@@ -110,26 +103,21 @@ def words(spell: Callable[[str], str], separator: str = "\t") -> str:
     return f"{first}\nThey{separator}{spell('O')}\n\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "options"),
-    [
-        (words(lambda one: "0" if one == "O" else one), {"outside": "0"}),
-        (words(str.lower), {"outside": "o", "spelling": "b-TYPE"}),
-        (words(lambda one: one.replace("-", "_")), {"spelling": "B_TYPE"}),
-        (words(lambda one: one.replace("-", ":")), {"spelling": "B:TYPE"}),
-        (words(swapped), {"spelling": "TYPE-B"}),
-        (words(str, " "), {"separator": "blank"}),
-        (words(lambda one: "0" if one == "O" else swapped(one, "_")), {"outside": "0", "spelling": "TYPE_B"}),
-        (words(str, "    "), {"separator": "white_space"}),
-        (words(str, " \t "), {"separator": "white_space"}),
-        (words(lambda one: one[2:] or "O"), {"scheme": "bare"}),
-        (words(lambda one: one.replace("B-S", "S-S").replace("I-", "E-")), {"scheme": "iobes"}),
-        (words(lambda one: one.replace("B-S", "W-S").replace("I-", "E-")) + "a\tB-X\nb\tM-X\nc\tE-X\n",
-         {"scheme": "bmewo"}),
-        ("".join("\t".join(line.split("\t")[::-1]) + "\n" for line in words(str).split("\n")[:-1]),
-         {"columns": ["label", "word"]}),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "options"), [
+    (words(lambda one: "0" if one == "O" else one), {"outside": "0"}),
+    (words(str.lower), {"outside": "o", "spelling": "b-TYPE"}),
+    (words(lambda one: one.replace("-", "_")), {"spelling": "B_TYPE"}),
+    (words(lambda one: one.replace("-", ":")), {"spelling": "B:TYPE"}),
+    (words(swapped), {"spelling": "TYPE-B"}), (words(str, " "), {"separator": "blank"}),
+    (words(lambda one: "0" if one == "O" else swapped(one, "_")), {"outside": "0", "spelling": "TYPE_B"}),
+    (words(str, "    "), {"separator": "white_space"}), (words(str, " \t "), {"separator": "white_space"}),
+    (words(lambda one: one[2:] or "O"), {"scheme": "bare"}),
+    (words(lambda one: one.replace("B-S", "S-S").replace("I-", "E-")), {"scheme": "iobes"}),
+    (words(lambda one: one.replace("B-S", "W-S").replace("I-", "E-")) + "a\tB-X\nb\tM-X\nc\tE-X\n",
+     {"scheme": "bmewo"}),
+    ("".join("\t".join(line.split("\t")[::-1]) + "\n" for line in words(str).split("\n")[:-1]),
+     {"columns": ["label", "word"]}),
+])  # fmt: skip
 def test_labels_of_words_have_many_spellings(found: Found, text: str, options: dict[str, Any]) -> None:
     made = found({"train.tsv": text})
     assert made.form.options == {"labels": "as_written", **options}

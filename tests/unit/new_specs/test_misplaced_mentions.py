@@ -43,14 +43,11 @@ def bioc(count: Count) -> str:
     return json.dumps({"documents": [{"id": "7", "passages": [passage]}]})
 
 
-@pytest.mark.parametrize(
-    ("way", "name", "form"),
-    [
-        *((way, "train.txt", pubtator) for way in WAYS if way != "shift=40"),
-        *((way, "train.jsonl", spans) for way in WAYS if "separator" not in way),
-        *((way, "train.json", bioc) for way in WAYS if "separator" not in way),
-    ],
-)
+@pytest.mark.parametrize(("way", "name", "form"), [
+    *((way, "train.txt", pubtator) for way in WAYS if way != "shift=40"),
+    *((way, "train.jsonl", spans) for way in WAYS if "separator" not in way),
+    *((way, "train.json", bioc) for way in WAYS if "separator" not in way),
+])  # fmt: skip
 def test_other_counts_need_an_option(found: Found, way: str, name: str, form: Callable[[Count], str]) -> None:
     count, wrong = WAYS[way]
     text = form(count)

@@ -49,7 +49,7 @@ def test_ones_own_files_allow_the_types_that_they_have(tmp_path: Path, label: st
     assert read_spec(tmp_path, "mine").options["types"] == types
 
 
-def test_a_datasets_files_of_the_hub_are_named_with_their_commit(tmp_path: Path) -> None:
+def test_files_of_the_hub_and_network_are_named_with_commit_and_folder(tmp_path: Path) -> None:
     commit = "a" * 40
     page = tmp_path / "mirror/huggingface.co/api/datasets/group/Data.Set/revision/main"
     page.parent.mkdir(parents=True)
@@ -68,9 +68,6 @@ def test_a_datasets_files_of_the_hub_are_named_with_their_commit(tmp_path: Path)
         new_dataset(
             [f"hub:group/Data.Set@{commit}"], None, str(tmp_path / "mirror"), tmp_path, access="public"
         )
-
-
-def test_files_of_the_network_are_named_after_their_folder(tmp_path: Path) -> None:
     path = tmp_path / "mirror/example.org/group/My_Data/train.jsonl"
     path.parent.mkdir(parents=True)
     path.write_text(LINES)
@@ -93,17 +90,14 @@ def test_a_spec_is_written_to_be_read(tmp_path: Path) -> None:
     assert "β-actin" in text
 
 
-@pytest.mark.parametrize(
-    ("names", "message"),
-    [
-        (["data.conll"], "data.conll: the file's name shows no split"),
-        (["pretraining.conll"], "pretraining.conll: the file's name shows no split"),
-        (["latest.conll"], "latest.conll: the file's name shows no split"),
-        (["test.tsv"], "is named train"),
-        (["train.tsv", "train2.tsv"], "is train too; give one file for each split"),
-        (["absent.tsv"], "absent.tsv does not exist"),
-    ],
-)
+@pytest.mark.parametrize(("names", "message"), [
+    (["data.conll"], "data.conll: the file's name shows no split"),
+    (["pretraining.conll"], "pretraining.conll: the file's name shows no split"),
+    (["latest.conll"], "latest.conll: the file's name shows no split"),
+    (["test.tsv"], "is named train"),
+    (["train.tsv", "train2.tsv"], "is train too; give one file for each split"),
+    (["absent.tsv"], "absent.tsv does not exist"),
+])  # fmt: skip
 def test_files_that_are_no_splits_are_reported(tmp_path: Path, names: list[str], message: str) -> None:
     for name in names:
         if name != "absent.tsv":
@@ -113,7 +107,7 @@ def test_files_that_are_no_splits_are_reported(tmp_path: Path, names: list[str],
     assert message in str(error.value)
 
 
-def test_files_of_several_folders_are_refused(tmp_path: Path) -> None:
+def test_several_folders_existing_specs_and_no_names_are_refused(tmp_path: Path) -> None:
     for split in ("train", "dev"):
         (tmp_path / split).mkdir()
         (tmp_path / split / f"{split}.tsv").write_text(CONLL)
@@ -121,21 +115,6 @@ def test_files_of_several_folders_are_refused(tmp_path: Path) -> None:
         new_dataset(
             [str(tmp_path / "train"), str(tmp_path / "dev/dev.tsv")], None, None, tmp_path, access="public"
         )
-
-
-@pytest.mark.parametrize(
-    ("name", "split"),
-    [
-        ("retrieval-test.tsv", "test"), ("evaluation_dev.tsv", "dev"), ("Validation.jsonl", "dev"),
-        ("testset.json", "test"), ("mydev1.tsv", "dev"), ("train.test.tsv", "train"), ("x_val.tsv", "dev"),
-        ("notes.tsv", None),
-    ],
-)  # fmt: skip
-def test_a_split_is_a_word_of_the_name_or_else_within_one(name: str, split: str | None) -> None:
-    assert split_of(name) == split
-
-
-def test_an_existing_spec_is_not_replaced_and_a_name_is_needed(tmp_path: Path) -> None:
     described(tmp_path / "mine", CONLL, ".tsv", tmp_path)
     made = new_dataset([str(tmp_path / "mine")], None, None, tmp_path, access="public")
     with pytest.raises(PubmillError, match="mine.yaml exists; give the new dataset another name"):
@@ -148,19 +127,25 @@ def test_an_existing_spec_is_not_replaced_and_a_name_is_needed(tmp_path: Path) -
     assert masked("IL-2 (β-Actin) 3.5%") == "XX-0 (x-Xxxxx) 0.0%"
 
 
+@pytest.mark.parametrize(("name", "split"), [
+    ("retrieval-test.tsv", "test"), ("evaluation_dev.tsv", "dev"), ("Validation.jsonl", "dev"),
+    ("testset.json", "test"), ("mydev1.tsv", "dev"), ("train.test.tsv", "train"), ("x_val.tsv", "dev"),
+    ("notes.tsv", None),
+])  # fmt: skip
+def test_a_split_is_a_word_of_the_name_or_else_within_one(name: str, split: str | None) -> None:
+    assert split_of(name) == split
+
+
 NO_LIST = "the hub's answer is not a list of a dataset's files"
 OTHERS = ["README.md", "notes.jsonl", "train.txt.md"]
 
 
-@pytest.mark.parametrize(
-    ("answer", "message"),
-    [
-        *((answer, NO_LIST) for answer in ("{", "[" * 100_000, '{"sha": "a", "siblings": 5}', "{}")),
-        *((json.dumps({"sha": "a" * 40, "siblings": [{"rfilename": name} for name in names]}),
-           f"hub:group/mine has no train, dev or test file of a form that is read: {names}")
-          for names in ([], OTHERS)),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("answer", "message"), [
+    *((answer, NO_LIST) for answer in ("{", "[" * 100_000, '{"sha": "a", "siblings": 5}', "{}")),
+    *((json.dumps({"sha": "a" * 40, "siblings": [{"rfilename": name} for name in names]}),
+       f"hub:group/mine has no train, dev or test file of a form that is read: {names}")
+      for names in ([], OTHERS)),
+])  # fmt: skip
 def test_other_answers_of_the_hub_are_refused(tmp_path: Path, answer: str, message: str) -> None:
     page = tmp_path / "mirror/huggingface.co/api/datasets/group/mine/revision/main"
     page.parent.mkdir(parents=True)

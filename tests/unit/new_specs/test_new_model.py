@@ -23,6 +23,7 @@ from pubmill.recipes.submissions import System
 from tests.unit.tiny_encoders import tiny_bert
 
 COMMIT = "ab" * 20
+BERTS = {"pad_token": "[PAD]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
 
 
 @pytest.fixture(scope="module")
@@ -172,9 +173,6 @@ def small(family: str, **more: Any) -> Any:
     return AutoModel.from_config(AutoConfig.for_model(family, **known))
 
 
-BERTS = {"pad_token": "[PAD]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
-
-
 @pytest.mark.parametrize("family", ["nomic_bert", "jina_embeddings_v3", "modernbert", "eurobert", "llama"])
 def test_encoders_with_renamed_tensors_are_described(tmp_path: Path, specs: Path, family: str) -> None:
     folder = tmp_path / "m"
@@ -188,16 +186,13 @@ def test_encoders_with_renamed_tensors_are_described(tmp_path: Path, specs: Path
         write_spec(new_model(str(folder), "other"), specs)
 
 
-@pytest.mark.parametrize(
-    ("family", "special", "message"),
-    [
-        ("pegasus", BERTS, "(pegasus) describes an encoder with a decoder, and transformers has no class"),
-        ("eurobert", {"pad_token": "<pad>", "bos_token": "<s>"},
-         "the tokenizer has no sep_token or eos_token (the end); name them in "),
-        ("bert", {"cls_token": "[CLS]", "sep_token": "[SEP]"},
-         "the tokenizer has no pad_token or eos_token (padding); "),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("family", "special", "message"), [
+    ("pegasus", BERTS, "(pegasus) describes an encoder with a decoder, and transformers has no class"),
+    ("eurobert", {"pad_token": "<pad>", "bos_token": "<s>"},
+     "the tokenizer has no sep_token or eos_token (the end); name them in "),
+    ("bert", {"cls_token": "[CLS]", "sep_token": "[SEP]"},
+     "the tokenizer has no pad_token or eos_token (padding); "),
+])  # fmt: skip
 def test_what_cannot_be_trained_is_refused(
     tmp_path: Path, specs: Path, family: str, special: dict[str, str], message: str
 ) -> None:
@@ -212,13 +207,10 @@ def test_what_cannot_be_trained_is_refused(
     assert not (tmp_path / "made").exists() and not list((specs / "models").iterdir())
 
 
-@pytest.mark.parametrize(
-    ("damage", "message"),
-    [
-        (lambda weights: weights.fill_(float("nan")), "'encoder.layer.0."),
-        (None, "the tokenizer has 6 pieces, the model 5 embeddings; was it trained with another vocabulary?"),
-    ],
-)
+@pytest.mark.parametrize(("damage", "message"), [
+    (lambda weights: weights.fill_(float("nan")), "'encoder.layer.0."),
+    (None, "the tokenizer has 6 pieces, the model 5 embeddings; was it trained with another vocabulary?"),
+])  # fmt: skip
 def test_untrainable_weights_are_refused(tmp_path: Path, specs: Path, damage: Any, message: str) -> None:
     folder = tmp_path / "m"
     small("bert", vocab_size=9 if damage else 5).save_pretrained(folder)

@@ -14,20 +14,7 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.storage.files import (
-    lock,
-    locked,
-    make_folder,
-    read_json,
-    read_jsonl_gz,
-    recover,
-    sealed,
-    temporary_name,
-    write_json,
-    write_jsonl_gz,
-    writing,
-    writing_folder,
-)
+from pubmill.storage import files
 
 
 def full_disk(*_: object) -> None:
@@ -41,65 +28,63 @@ class SafetensorError(Exception):
 def test_a_full_disk_leaves_what_was_there_and_says_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "out").write_text("before")
     with pytest.raises(PubmillError, match=r"no space left on the disk while writing .*out.*free some space"):
-        with writing(tmp_path / "out") as temporary:
+        with files.writing(tmp_path / "out") as temporary:
             temporary.write_text("half")
             full_disk()
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
     assert (tmp_path / "out").read_text() == "before"
 
 
-@pytest.mark.parametrize("context", [writing, writing_folder])
-@pytest.mark.parametrize(
-    ("error", "message"),
-    [
-        (KeyboardInterrupt(), None), (KeyError("mine"), None), (SafetensorError("invalid header"), None),
-        (PubmillError("mine"), "^mine$"), (OSError(errno.ENOSPC, "No space left on device"), "no space"),
-        (SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)"),
-         "no space left on the disk while writing .*out"),
-        *((OSError(number, os.strerror(number)), rf"cannot write .*out: {os.strerror(number)}. Make its")
-          for number in (errno.EROFS, errno.EACCES, errno.EPERM)),
-        (OSError(errno.EIO, "Input/output error"), "cannot write .*out: Input/output error$"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("context", [files.writing, files.writing_folder])
+@pytest.mark.parametrize(("error", "message"), [
+    (KeyboardInterrupt(), None), (KeyError("mine"), None), (SafetensorError("invalid header"), None),
+    (PubmillError("mine"), "^mine$"),
+    (OSError(errno.ENOSPC, "No space left on device"), "no space"),
+    (SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)"),
+     "no space left on the disk while writing .*out"),
+    *((OSError(number, os.strerror(number)), rf"cannot write .*out: {os.strerror(number)}. Make its")
+      for number in (errno.EROFS, errno.EACCES, errno.EPERM)),
+    (OSError(errno.EIO, "Input/output error"), "cannot write .*out: Input/output error$"),
+])  # fmt: skip
 def test_any_failure_leaves_nothing(
     tmp_path: Path, context: Any, error: BaseException, message: str | None
 ) -> None:
     with pytest.raises(PubmillError if message else type(error), match=message):
         with context(tmp_path / "out") as temporary:
-            (temporary / "half" if context is writing_folder else temporary).write_text("x")
+            (temporary / "half" if context is files.writing_folder else temporary).write_text("x")
             raise error
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_is_replaced_whole_and_found_again_if_that_was_interrupted(tmp_path: Path) -> None:
     for name in ("a", "b"):
-        with writing_folder(tmp_path / "whole") as temporary:
+        with files.writing_folder(tmp_path / "whole") as temporary:
             (temporary / name).write_text(name)
     assert [path.name for path in (tmp_path / "whole").iterdir()] == ["b"]
     aside = tmp_path / ".model.replaced"
     aside.mkdir()
     (aside / "older").touch()
-    recover(tmp_path / "model")
+    files.recover(tmp_path / "model")
     assert (tmp_path / "model" / "older").exists() and not aside.exists()
     aside.mkdir()
-    recover(tmp_path / "model")  # killed after the new one had its name
+    files.recover(tmp_path / "model")  # killed after the new one had its name
     assert (tmp_path / "model" / "older").exists() and not aside.exists()
 
 
 def test_what_a_killed_process_left_is_cleared_by_the_next(tmp_path: Path) -> None:
     child = os.fork()
     if child == 0:
-        with writing(tmp_path / "out") as temporary:
+        with files.writing(tmp_path / "out") as temporary:
             temporary.write_text("half")
             os.kill(os.getpid(), signal.SIGKILL)
     os.waitpid(child, 0)
     assert len(list(tmp_path.iterdir())) == 1 and not (tmp_path / "out").exists()
-    write_json(tmp_path / "out", {})
+    files.write_json(tmp_path / "out", {})
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 def test_a_folder_that_cannot_be_replaced_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with writing_folder(tmp_path / "model") as temporary:
+    with files.writing_folder(tmp_path / "model") as temporary:
         (temporary / "older").touch()
     replace = os.replace
 
@@ -109,7 +94,7 @@ def test_a_folder_that_cannot_be_replaced_stays(tmp_path: Path, monkeypatch: pyt
         replace(before, after)
 
     monkeypatch.setattr(os, "replace", fail)
-    with pytest.raises(PubmillError, match="no space left"), writing_folder(tmp_path / "model"):
+    with pytest.raises(PubmillError, match="no space left"), files.writing_folder(tmp_path / "model"):
         pass
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["model", "older"]
 
@@ -128,11 +113,15 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 def test_a_small_disk_that_is_full_or_read_only(small_disk: Path) -> None:
     numpy, safetensors = pytest.importorskip("numpy"), pytest.importorskip("safetensors.numpy")
     with pytest.raises(PubmillError, match=r"no space left on the disk while writing .*step-5.*free some"):
-        with writing_folder(small_disk / "step-5") as temporary:
+        with files.writing_folder(small_disk / "step-5") as temporary:
             safetensors.save_file({"w": numpy.zeros(10**6, "f4")}, temporary / "model.safetensors")
     assert list(small_disk.iterdir()) == []
     subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
-    for attempt in (lock, lambda path: write_json(path, {}), lambda path: write_json(path / "deeper", {})):
+    for attempt in (
+        files.lock,
+        lambda path: files.write_json(path, {}),
+        lambda path: files.write_json(path / "deeper", {}),
+    ):
         with pytest.raises(PubmillError, match=r"cannot write .*\.lock.*: Read-only file system\. Make its"):
             attempt(small_disk / ".lock")
 
@@ -144,50 +133,58 @@ def test_a_file_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(fcntl, "flock", refuse)
     with pytest.raises(PubmillError, match="file system without file locks.*point `results:` at another"):
-        lock(tmp_path / "lock")
+        files.lock(tmp_path / "lock")
 
 
-def test_json_is_indented_and_faults_have_a_line(tmp_path: Path) -> None:
-    write_json(tmp_path / "a.json", {"b": [1], "a": "é"})
+def test_json_is_indented_and_sealed_by_the_digest_of_its_compact_form(tmp_path: Path) -> None:
+    files.write_json(tmp_path / "a.json", {"b": [1], "a": "é"})
     assert (tmp_path / "a.json").read_bytes() == '{\n  "a": "é",\n  "b": [\n    1\n  ]\n}\n'.encode()
     (tmp_path / "x.json").write_text('{\n "a": 1,\n}')
     with pytest.raises(PubmillError, match=r"x\.json:3: not valid JSON"):
-        read_json(tmp_path / "x.json")
+        files.read_json(tmp_path / "x.json")
     (tmp_path / "x.json").write_bytes(b'{"a": "\xff"}')
     with pytest.raises(PubmillError, match=r"x\.json: not valid JSON"):
-        read_json(tmp_path / "x.json")
+        files.read_json(tmp_path / "x.json")
+    value = {"b": 1, "a": [2, {"d": 0.5, "c": None}]}
+    digest = hashlib.sha256(b'{"a":[2,{"c":null,"d":0.5}],"b":1}').hexdigest()
+    assert [one for one in files.sealed(value).values() if one not in value.values()] == [digest]
+    files.write_json(tmp_path / "a", files.sealed(value))
+    assert files.read_json(tmp_path / "a") == value
+    (tmp_path / "a").write_text((tmp_path / "a").read_text().replace("0.5", "0.6"))
+    with pytest.raises(PubmillError, match="is damaged: it does not agree with its"):
+        files.read_json(tmp_path / "a")
 
 
 def test_locks_are_held_once_and_freed_when_their_holder_is_killed(tmp_path: Path) -> None:
-    held = lock(tmp_path / "lock")
+    held = files.lock(tmp_path / "lock")
     with pytest.raises(PubmillError, match="another process is at work here"):
-        lock(tmp_path / "lock")
+        files.lock(tmp_path / "lock")
     held.release()
-    lock(tmp_path / "lock").release()
+    files.lock(tmp_path / "lock").release()
     child = os.fork()
     if child == 0:
-        lock(tmp_path / "lock")
+        files.lock(tmp_path / "lock")
         os.kill(os.getpid(), signal.SIGKILL)
     os.waitpid(child, 0)
-    lock(tmp_path / "lock").release()
+    files.lock(tmp_path / "lock").release()
     path = tmp_path / "lock"
-    with locked(path):
+    with files.locked(path):
         with pytest.raises(PubmillError, match="another process is at work here"):
-            lock(path)
+            files.lock(path)
     assert not path.exists()
-    with locked(path):
+    with files.locked(path):
         assert path.exists()
 
 
 def test_lines_are_sorted_in_utf_8_and_packed_without_a_time(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl.gz"
-    write_jsonl_gz(path, [{"b": 1, "a": "é"}, {}])
+    files.write_jsonl_gz(path, [{"b": 1, "a": "é"}, {}])
     content = path.read_bytes()
     assert gzip.decompress(content) == '{"a": "é", "b": 1}\n{}\n'.encode()
     assert content[3] == 0 and content[4:8] == bytes(4)  # RFC 1952: no file name, no time
-    assert list(read_jsonl_gz(path)) == [{"a": "é", "b": 1}, {}]
+    assert list(files.read_jsonl_gz(path)) == [{"a": "é", "b": 1}, {}]
     assert path.stat().st_mode & 0o077 == 0o666 & ~umask() & 0o077
-    write_jsonl_gz(path, [], private=True)
+    files.write_jsonl_gz(path, [], private=True)
     assert path.stat().st_mode & 0o777 == 0o600
 
 
@@ -197,20 +194,9 @@ def umask() -> int:
     return before
 
 
-def test_a_seal_is_the_digest_of_sorted_compact_json(tmp_path: Path) -> None:
-    value = {"b": 1, "a": [2, {"d": 0.5, "c": None}]}
-    digest = hashlib.sha256(b'{"a":[2,{"c":null,"d":0.5}],"b":1}').hexdigest()
-    assert [one for one in sealed(value).values() if one not in value.values()] == [digest]
-    write_json(tmp_path / "a", sealed(value))
-    assert read_json(tmp_path / "a") == value
-    (tmp_path / "a").write_text((tmp_path / "a").read_text().replace("0.5", "0.6"))
-    with pytest.raises(PubmillError, match="is damaged: it does not agree with its"):
-        read_json(tmp_path / "a")
-
-
 def leftovers(folder: Path, *processes: int) -> list[Path]:
     """Temporary files of the output `out` as these processes would leave them; one is a folder."""
-    own = temporary_name(folder / "out").name
+    own = files.temporary_name(folder / "out").name
     paths = [folder / own.replace(f".{os.getpid()}.", f".{process}.") for process in processes]
     paths[0].mkdir()
     (paths[0] / "inner").touch()
@@ -237,7 +223,7 @@ def test_leftovers_of_ended_processes_are_removed(tmp_path: Path, monkeypatch: p
         kill(process, number)
 
     monkeypatch.setattr(os, "kill", refusing)
-    with writing(tmp_path / "out") as temporary:
+    with files.writing(tmp_path / "out") as temporary:
         temporary.touch()
     assert sorted(tmp_path.iterdir()) == sorted([*paths[2:], other, tmp_path / "out"])
 
@@ -253,11 +239,11 @@ def test_a_disk_may_refuse_to_sync_but_not_fail(
 
     monkeypatch.setattr(os, "fsync", refuse)
     if passes:
-        write_json(tmp_path / "a", 1)
-        assert read_json(tmp_path / "a") == 1
+        files.write_json(tmp_path / "a", 1)
+        assert files.read_json(tmp_path / "a") == 1
     else:
         with pytest.raises(PubmillError, match="cannot write"):
-            write_json(tmp_path / "a", 1)
+            files.write_json(tmp_path / "a", 1)
         assert list(tmp_path.iterdir()) == []
 
 
@@ -265,14 +251,14 @@ def test_a_file_in_the_place_of_a_folder_is_named_and_folders_may_exist(tmp_path
     (tmp_path / "file").touch()
     for output in (tmp_path / "file/out", tmp_path / "file/below/out"):
         with pytest.raises(PubmillError, match=f"cannot write {output}: {output.parent} is not a folder"):
-            write_json(output, 1)
+            files.write_json(output, 1)
     for _ in range(2):
-        make_folder(tmp_path / "a/b/c")
+        files.make_folder(tmp_path / "a/b/c")
     assert (tmp_path / "a/b/c").is_dir()
 
 
 def test_weights_have_the_mode_of_any_new_file(tmp_path: Path) -> None:
-    with writing_folder(tmp_path / "model") as temporary:
+    with files.writing_folder(tmp_path / "model") as temporary:
         (temporary / "a").mkdir()
         (temporary / "a/b.safetensors").touch(mode=0o600)
     assert (tmp_path / "model/a/b.safetensors").stat().st_mode & 0o777 == 0o666 & ~umask()

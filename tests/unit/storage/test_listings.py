@@ -52,13 +52,10 @@ def test_pages_hold_the_files_of_their_folder_perhaps_with_sizes(monkeypatch: py
     assert listed(page.encode(), monkeypatch) == {"f": None}
 
 
-@pytest.mark.parametrize(
-    ("printed", "size"),
-    [
-        ("0", 0), ("5", 5), ("5K", 5 * 2**10), ("5m", 5 * 2**20), ("5G", 5 * 2**30), ("1.5T", 3 * 2**39),
-        ("5X", None), ("9" * 400, None),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("printed", "size"), [
+    ("0", 0), ("5", 5), ("5K", 5 * 2**10), ("5m", 5 * 2**20), ("5G", 5 * 2**30), ("1.5T", 3 * 2**39),
+    ("5X", None), ("9" * 400, None),
+])  # fmt: skip
 def test_sizes_are_in_powers_of_1024(printed: str, size: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
     assert listed(f'<a href="f">f</a> {printed}'.encode(), monkeypatch) == {"f": size}
 

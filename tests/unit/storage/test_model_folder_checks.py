@@ -24,6 +24,8 @@ from pubmill.storage.model_folder_checks import (
 from tests.unit.finetuning.encoder_families import FAMILIES, save_encoder
 
 RECIPE = ExportRecipe(model="m", lowercase=True, weights=LocalWeights(local="mine"))
+LAYER = "encoder.layer.2.output.dense.bias"
+BIAS = "encoder.layer.1.output.dense.bias"
 
 
 @pytest.fixture(scope="module")
@@ -63,20 +65,14 @@ def test_every_family_has_the_shapes_of_its_configuration(tmp_path: Path, family
         check_weights(folder, "m")
 
 
-LAYER = "encoder.layer.2.output.dense.bias"
-
-
-@pytest.mark.parametrize(
-    ("further", "fault"),
-    [
-        ({"encoder.layer.3.output.dense.bias": 32}, "dense.bias is in the files and would not be used"),
-        ({"bert.embeddings.more.weight": 3}, "more.weight is in the files and would not be used"),
-        ({f"bert.{LAYER}": 32}, f"{LAYER} is also there as bert.{LAYER}"),
-        ({"cls.predictions.bias": 5, "bert.embeddings.position_ids": 3, "classifier.weight": 2}, None),
-        ({"embeddings.token_type_ids": 3, "encoder.masked_bias": 1}, None),
-        ({"bert.pooler.dense.bias": 32, "pooler.other": 4}, None),
-    ],
-)
+@pytest.mark.parametrize(("further", "fault"), [
+    ({"encoder.layer.3.output.dense.bias": 32}, "dense.bias is in the files and would not be used"),
+    ({"bert.embeddings.more.weight": 3}, "more.weight is in the files and would not be used"),
+    ({f"bert.{LAYER}": 32}, f"{LAYER} is also there as bert.{LAYER}"),
+    ({"cls.predictions.bias": 5, "bert.embeddings.position_ids": 3, "classifier.weight": 2}, None),
+    ({"embeddings.token_type_ids": 3, "encoder.masked_bias": 1}, None),
+    ({"bert.pooler.dense.bias": 32, "pooler.other": 4}, None),
+])  # fmt: skip
 def test_each_weight_is_used_once(theirs: Path, further: dict[str, int], fault: str | None) -> None:
     change(theirs, lambda tensors: tensors.update({key: torch.zeros(size) for key, size in further.items()}))
     if fault is None:
@@ -128,25 +124,22 @@ def test_settings_that_lead_elsewhere_are_left_out(theirs: Path, capsys: pytest.
     assert encoder.config._attn_implementation in ("sdpa", "eager")
 
 
-@pytest.mark.parametrize(
-    ("file", "values", "expected"),
-    [
-        ("config.json", {"auto_map": {"AutoModel": "x.Y"}}, "config.json: auto_map asks for code of its own"),
-        ("config.json", {"encoder": [{"auto_map": {"A": "x.Y"}}]}, "config.json: auto_map asks for code"),
-        ("tokenizer_config.json", {"auto_map": {"A": ["x.Y"]}}, "tokenizer_config.json: auto_map asks for"),
-        ("config.json", {"quantization_config": {"quant_method": "gptq"}}, "describes quantised weights"),
-        ("config.json", {"num_hidden_layers": 10**9}, "num_hidden_layers is 1000000000; expected a number"),
-        ("config.json", {"hidden_size": 10**12}, "hidden_size is 1000000000000; expected a number"),
-        ("config.json", {"layer_norm_eps": float("nan")}, "layer_norm_eps is nan; expected a number"),
-        ("config.json", {"hidden_size": 64}, "has the shape"),
-        ("config.json", {"vocab_size": 9}, "25 pieces, the model 9 embeddings"),
-        ("config.json", {"num_hidden_layers": 4}, "16 tensors of the encoder are not as config.json"),
-        ("config.json", {"hidden_size": "many"}, "transformers can't load this model folder"),
-        ("config.json", {"hidden_size": -32}, "transformers can't load this model folder"),
-        ("config.json", {"model_type": "strange"}, "transformers can't load this model folder"),
-        ("tokenizer_config.json", {"tokenizer_class": ["x"]}, "transformers can't load this"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("file", "values", "expected"), [
+    ("config.json", {"auto_map": {"AutoModel": "x.Y"}}, "config.json: auto_map asks for code of its own"),
+    ("config.json", {"encoder": [{"auto_map": {"A": "x.Y"}}]}, "config.json: auto_map asks for code"),
+    ("tokenizer_config.json", {"auto_map": {"A": ["x.Y"]}}, "tokenizer_config.json: auto_map asks for"),
+    ("config.json", {"quantization_config": {"quant_method": "gptq"}}, "describes quantised weights"),
+    ("config.json", {"num_hidden_layers": 10**9}, "num_hidden_layers is 1000000000; expected a number"),
+    ("config.json", {"hidden_size": 10**12}, "hidden_size is 1000000000000; expected a number"),
+    ("config.json", {"layer_norm_eps": float("nan")}, "layer_norm_eps is nan; expected a number"),
+    ("config.json", {"hidden_size": 64}, "has the shape"),
+    ("config.json", {"vocab_size": 9}, "25 pieces, the model 9 embeddings"),
+    ("config.json", {"num_hidden_layers": 4}, "16 tensors of the encoder are not as config.json"),
+    ("config.json", {"hidden_size": "many"}, "transformers can't load this model folder"),
+    ("config.json", {"hidden_size": -32}, "transformers can't load this model folder"),
+    ("config.json", {"model_type": "strange"}, "transformers can't load this model folder"),
+    ("tokenizer_config.json", {"tokenizer_class": ["x"]}, "transformers can't load this"),
+])  # fmt: skip
 def test_refused_settings(theirs: Path, file: str, values: dict[str, Any], expected: str) -> None:
     set_in(theirs / file, **values)
     text = refused(theirs)
@@ -157,9 +150,6 @@ def change(theirs: Path, act: Callable[[dict[str, torch.Tensor]], object]) -> No
     tensors = load_file(theirs / "model.safetensors")
     act(tensors)
     save_file(tensors, theirs / "model.safetensors", {"format": "pt"})
-
-
-BIAS = "encoder.layer.1.output.dense.bias"
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
@@ -258,15 +248,12 @@ def test_slow_and_lowercase_tokenizers_are_known() -> None:
     assert not makes_lowercase(of(None))
 
 
-@pytest.mark.parametrize(
-    ("tokens", "missing"),
-    [
-        ({"sep_token": None}, "sep_token or eos_token .the end."),
-        ({"pad_token": None}, "pad_token or eos_token .padding."),
-        ({"sep_token": None, "pad_token": None}, "sep_token or .*, pad_token or eos_token .padding."),
-        ({"sep_token": None, "pad_token": None, "eos_token": "</s>"}, None),
-    ],
-)
+@pytest.mark.parametrize(("tokens", "missing"), [
+    ({"sep_token": None}, "sep_token or eos_token .the end."),
+    ({"pad_token": None}, "pad_token or eos_token .padding."),
+    ({"sep_token": None, "pad_token": None}, "sep_token or .*, pad_token or eos_token .padding."),
+    ({"sep_token": None, "pad_token": None, "eos_token": "</s>"}, None),
+])  # fmt: skip
 def test_the_end_and_padding_have_a_token(tokens: dict[str, Any], missing: str | None) -> None:
     if missing is None:
         check_tokenizer(tokenizer(**tokens), "m")

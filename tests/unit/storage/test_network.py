@@ -191,14 +191,11 @@ def test_a_server_may_ask_for_a_pause_of_two_minutes_at_most(
     assert sleeps == [waited]
 
 
-@pytest.mark.parametrize(
-    ("line", "kind", "requests"),
-    [
-        ("404 No", GoneError, 1), ("410 Gone", GoneError, 1), ("403 No", PubmillError, 1),
-        ("400 No", PubmillError, 1), ("408 Late", PubmillError, 6), ("429 Busy", PubmillError, 6),
-        ("500 No", PubmillError, 6), ("599 No", PubmillError, 6),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("line", "kind", "requests"), [
+    ("404 No", GoneError, 1), ("410 Gone", GoneError, 1), ("403 No", PubmillError, 1),
+    ("400 No", PubmillError, 1), ("408 Late", PubmillError, 6), ("429 Busy", PubmillError, 6),
+    ("500 No", PubmillError, 6), ("599 No", PubmillError, 6),
+])  # fmt: skip
 def test_only_answers_that_may_change_are_asked_for_again(
     sleeps: list[float], tmp_path: Path, line: str, kind: type[PubmillError], requests: int
 ) -> None:

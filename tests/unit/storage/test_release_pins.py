@@ -25,7 +25,7 @@ def put(mirror: Path, text: str, model: str = "lab/bert") -> str:
     return str(mirror)
 
 
-def test_the_first_commit_that_is_found_is_kept(tmp_path: Path) -> None:
+def test_the_first_commit_is_kept_and_a_pin_is_that_of_its_weights(tmp_path: Path) -> None:
     pin = tmp_path / "pin.json"
     found = freeze(RELEASE, pin, put(tmp_path, json.dumps({"sha": FIRST, "id": "lab/bert"})))
     assert found == read_json(pin) and found["revision"] == FIRST and found["found"]
@@ -34,6 +34,12 @@ def test_the_first_commit_that_is_found_is_kept(tmp_path: Path) -> None:
         {"kind": "hub", "id": "lab/other"}, pin, put(tmp_path, json.dumps({"sha": SECOND}), "lab/other")
     )
     assert other["revision"] == SECOND, "a pin of other weights is replaced"
+    pin = tmp_path / "pin.json"
+    freeze(RELEASE, pin, put(tmp_path, json.dumps({"sha": FIRST})))
+    assert read_pin(RELEASE, pin)["revision"] == FIRST
+    for release, path in ((RELEASE, None), (RELEASE, tmp_path / "none.json"), (ARCHIVE, pin)):
+        with pytest.raises(PubmillError, match="need --pin"):
+            read_pin(release, path)
 
 
 def test_the_commit_comes_from_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,12 +71,3 @@ def test_a_changed_archive_is_refused(tmp_path: Path) -> None:
     assert read_json(pin) == first
     pin.unlink()
     assert freeze(ARCHIVE, pin, archive=archive)["sha256"] == sha256(archive)
-
-
-def test_a_pin_is_that_of_the_weights(tmp_path: Path) -> None:
-    pin = tmp_path / "pin.json"
-    freeze(RELEASE, pin, put(tmp_path, json.dumps({"sha": FIRST})))
-    assert read_pin(RELEASE, pin)["revision"] == FIRST
-    for release, path in ((RELEASE, None), (RELEASE, tmp_path / "none.json"), (ARCHIVE, pin)):
-        with pytest.raises(PubmillError, match="need --pin"):
-            read_pin(release, path)

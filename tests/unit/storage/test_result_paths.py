@@ -25,29 +25,19 @@ from pubmill.storage.result_paths import (
 
 NAMES = st.from_regex(SPEC, fullmatch=True)
 SEEDS = st.integers(min_value=1, max_value=99)
+RUNS = st.builds(RunKey, NAMES, NAMES, NAMES, NAMES)
 RESULTS = st.sampled_from(["", "results/demo", "/scratch/results/full", "runs/final"])
 
 
 @settings(max_examples=30)
-@given(RESULTS, st.builds(RunPath, st.builds(RunKey, NAMES, NAMES, NAMES, NAMES), SEEDS))
-def test_the_path_of_a_record_names_its_run(results: str, run: RunPath) -> None:
-    assert run_of(Paths(results).record(*run)) == run
-
-
-@settings(max_examples=30)
-@given(st.builds(ChoiceKey, NAMES, st.none() | NAMES, NAMES, NAMES))
-def test_the_path_of_a_choice_names_its_search(choice: ChoiceKey) -> None:
-    assert choice_of(RELATIVE.choice(choice)) == choice
-
-
-@settings(max_examples=30)
-@given(RESULTS, st.builds(RunKey, NAMES, NAMES, NAMES, NAMES), SEEDS)
-def test_the_files_of_a_run_are_declared_by_its_manifests(results: str, run: RunKey, seed: int) -> None:
+@given(RESULTS, RUNS, SEEDS, st.builds(ChoiceKey, NAMES, st.none() | NAMES, NAMES, NAMES))
+def test_paths_name_their_run_or_choice_and_manifest(
+    results: str, run: RunKey, seed: int, choice: ChoiceKey
+) -> None:
     paths = Paths(results)
-    assert (
-        manifest_of(paths.predictions(run, seed)) == manifest_of(paths.training(run, seed)) == paths.runs(run)
-    )
-    record = paths.record(run, seed)
+    record, predictions = paths.record(run, seed), paths.predictions(run, seed)
+    assert run_of(record) == RunPath(run, seed) and choice_of(RELATIVE.choice(choice)) == choice
+    assert manifest_of(predictions) == manifest_of(paths.training(run, seed)) == paths.runs(run)
     assert manifest_of(record) == manifest_of(paths.contributions(record)) == paths.records(run)
     assert manifest_of(paths.card(run.dataset)) == paths.card(run.dataset)
 
@@ -102,13 +92,10 @@ def test_blocks_copies_of_sources_and_logs_lie_where_their_names_say() -> None:
     assert paths.log("parse/pubmed/a") == "results/demo/logs/parse/pubmed/a.log"
 
 
-@pytest.mark.parametrize(
-    ("file", "shard"),
-    [
-        ("pubmed26n0001.xml.gz", "pubmed26n0001"), ("PMC00000xxxx.tar.gz", "PMC00000xxxx"),
-        ("a.b.txt", "a.b"), ("notes.jsonl.gz", "notes"), ("NOTEEVENTS.csv", "NOTEEVENTS"), ("a.gz", "a"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("file", "shard"), [
+    ("pubmed26n0001.xml.gz", "pubmed26n0001"), ("PMC00000xxxx.tar.gz", "PMC00000xxxx"), ("a.b.txt", "a.b"),
+    ("notes.jsonl.gz", "notes"), ("NOTEEVENTS.csv", "NOTEEVENTS"), ("a.gz", "a"),
+])  # fmt: skip
 def test_a_shard_is_called_as_its_file(file: str, shard: str) -> None:
     assert shard_name(file) == shard
 

@@ -21,6 +21,7 @@ from tests.servers import Talk, serving
 from tests.unit.storage.mirrored import BODY, GIT_BLOB, MD5, SHA256, URL, make_mirror, names
 
 ROOT = Path(__file__).resolve().parents[3]
+HEX = "0123456789abcdef" * 2
 
 
 @dataclass
@@ -89,15 +90,12 @@ def test_a_cut_connection_goes_on_where_it_was(server: Server, tmp_path: Path) -
     assert server.ranges("/f.gz") == [None, f"bytes={half}-", f"bytes={more}-"]
 
 
-@pytest.mark.parametrize(
-    ("part", "validator", "ranges"),
-    [
-        (b"older half", '"zero"', None),  # the file changed meanwhile
-        (BODY, '"one"', [f"bytes={len(BODY)}-"]),  # whole already
-        (BODY + b"more", '"one"', None),
-        (b"damaged", '"one"', ["bytes=7-", None]),
-    ],
-)
+@pytest.mark.parametrize(("part", "validator", "ranges"), [
+    (b"older half", '"zero"', None),  # the file changed meanwhile
+    (BODY, '"one"', [f"bytes={len(BODY)}-"]),  # whole already
+    (BODY + b"more", '"one"', None),
+    (b"damaged", '"one"', ["bytes=7-", None]),
+])  # fmt: skip
 def test_any_part_of_an_earlier_attempt_ends_with_the_whole_file(
     server: Server, tmp_path: Path, part: bytes, validator: str, ranges: list[str | None] | None
 ) -> None:
@@ -229,28 +227,21 @@ def test_a_local_file_is_copied_for_its_owner_alone(mirror: Path, tmp_path: Path
     assert (tmp_path / "public").stat().st_mode & 0o777 == 0o644
 
 
-HEX = "0123456789abcdef" * 2
-
-
-@pytest.mark.parametrize(
-    "text",
-    [f"MD5(a.gz)= {HEX}", f"MD5 (a.gz) = {HEX.upper()}\n", f"{HEX}  a.gz", f"{HEX} *a.gz\n",
-     f"MD5(pubmed/b/a.gz)= {HEX}", f"{HEX}  ./a.gz"],
-)  # fmt: skip
+@pytest.mark.parametrize("text", [
+    f"MD5(a.gz)= {HEX}", f"MD5 (a.gz) = {HEX.upper()}\n", f"{HEX}  a.gz", f"{HEX} *a.gz\n",
+    f"MD5(pubmed/b/a.gz)= {HEX}", f"{HEX}  ./a.gz",
+])  # fmt: skip
 def test_the_md5_of_a_file_stands_in_either_form(text: str) -> None:
     assert published_md5(text.encode(), "a.gz", "a.gz.md5") == HEX
 
 
-@pytest.mark.parametrize(
-    ("text", "fault"),
-    [
-        (f"MD5(b.gz)= {HEX}", "expected the md5 of a.gz, found that of b.gz"),
-        (f"{HEX}  a.gz/b.gz", "expected the md5 of a.gz, found that of a.gz/b.gz"),
-        (HEX, "expected one line `MD5.a.gz.= hex` or `hex  a.gz`, found '0123"),
-        (f"{HEX[1:]}  a.gz", "expected one line"), (f"{HEX}0  a.gz", "expected one line"),
-        (f"{HEX}  a.gz\n{HEX}  b.gz", "expected one line"), ("", "expected one line .* found ''"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "fault"), [
+    (f"MD5(b.gz)= {HEX}", "expected the md5 of a.gz, found that of b.gz"),
+    (f"{HEX}  a.gz/b.gz", "expected the md5 of a.gz, found that of a.gz/b.gz"),
+    (HEX, "expected one line `MD5.a.gz.= hex` or `hex  a.gz`, found '0123"),
+    (f"{HEX[1:]}  a.gz", "expected one line"), (f"{HEX}0  a.gz", "expected one line"),
+    (f"{HEX}  a.gz\n{HEX}  b.gz", "expected one line"), ("", "expected one line .* found ''"),
+])  # fmt: skip
 def test_the_md5_of_another_file_or_of_none_is_refused(text: str, fault: str) -> None:
     with pytest.raises(PubmillError, match=f"^a.gz.md5: {fault}"):
         published_md5(text.encode(), "a.gz", "a.gz.md5")

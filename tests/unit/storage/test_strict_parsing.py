@@ -21,10 +21,9 @@ def test_only_ascii_digits_are_a_number() -> None:
         assert whole_number(text) is None
 
 
-@pytest.mark.parametrize(
-    ("text", "key"),
-    [('{"a": 1, "a": 1}', "a"), ('{"x": [{"a": 1, "b": 2, "b": 3, "a": 4}]}', "b"), ('{"": 1, "": 2}', "")],
-)
+@pytest.mark.parametrize(("text", "key"), [
+    ('{"a": 1, "a": 1}', "a"), ('{"x": [{"a": 1, "b": 2, "b": 3, "a": 4}]}', "b"), ('{"": 1, "": 2}', ""),
+])  # fmt: skip
 def test_the_first_repeated_key_is_named(text: str, key: str) -> None:
     with pytest.raises(RepeatedKeyError) as caught:
         json.loads(text, object_pairs_hook=unique_keys)
@@ -44,16 +43,13 @@ def test_a_folder_of_all_three_is_a_model(tmp_path: Path, tokenizer: str, weight
     assert folder_fault(model(tmp_path / "model", "config.json", weights, tokenizer)) is None
 
 
-@pytest.mark.parametrize(
-    ("names", "fault"),
-    [
-        ("config.json vocab.txt", "has no weights (*.safetensors or pytorch_model.bin)"),
-        ("model.safetensors vocab.txt", "has no config.json"),
-        ("config.json model.safetensors",
-         "has no tokenizer (tokenizer.json, vocab.txt, vocab.json or spiece.model; models that read "
-         "characters or bytes, as CANINE and ByT5, have none, and fine-tuning needs one)"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("names", "fault"), [
+    ("config.json vocab.txt", "has no weights (*.safetensors or pytorch_model.bin)"),
+    ("model.safetensors vocab.txt", "has no config.json"),
+    ("config.json model.safetensors",
+     "has no tokenizer (tokenizer.json, vocab.txt, vocab.json or spiece.model; models that read "
+     "characters or bytes, as CANINE and ByT5, have none, and fine-tuning needs one)"),
+])  # fmt: skip
 def test_what_a_model_lacks_is_reported_with_what_is_there(tmp_path: Path, names: str, fault: str) -> None:
     found = folder_fault(model(tmp_path / "model", *names.split()))
     assert found == f"{fault}; its files: {', '.join(names.split())}"
