@@ -48,6 +48,7 @@ SOUND = (
     ),
     ReportRecipe(
         study="s", title="t", scale="small", scale_title="t", comparable=False, tables=("a",), fact_tables=(),
+        pretraining={"r": ("a", "b")}, corpora=(), vocabs=(), models=("m",), datasets=(), sources=("f/a",),
     ),
 )  # fmt: skip
 VALUES: tuple[Any, ...] = (

@@ -17,7 +17,7 @@ class Floors(Stage):
     """Scores of a dataset that need no learning."""
 
     name, group, label = "floors", "convert", "Measuring the floors of {wildcards.dataset}"
-    version = 3
+    version = 4
 
     def recipe_of(self, wildcards: Any) -> FloorsRecipe:
         return project(FloorsRecipe, self._specs.datasets[wildcards.dataset])
