@@ -1,4 +1,11 @@
-"""Reader of annotated notes in the XML of the i2b2 challenges of 2012 and 2014.
+"""Converters of the i2b2 corpora of 2012 (temporal relations: EVENT and TIMEX3) and 2014 (de-identification,
+i2b2/UTHealth) to tokens examples.
+
+Sources of 2012: `train` (2012-07-15.original-annotation.release.tar.gz) and `test`
+(2012-08-08.test-data.event-timex-groundtruth.tar.gz), with a file `NUMBER.xml` for each note; of 2014:
+`train_set1`, `train_set2` and `test` (the PHI gold archives), with a file `PATIENT-RECORD.xml` for each
+record. dev is a part of train (`held_out`), in 2012 by documents, in 2014 by patients, so that no patient is
+in both (as in ClinicalBERT and bio-lm).
 
 `<TEXT><![CDATA[...]]></TEXT>` contains the note, and each child of `<TAGS>` is an annotation with `start`,
 `end` and `text`. Offsets count from 0 at the first character of the note, which is often a line feed;
@@ -33,6 +40,20 @@ from pubmill.messages.quotations import quote
 from pubmill.storage.archives import decode, members
 from pubmill.storage.strict_parsing import whole_number
 
+TYPES_2012 = {
+    "EVENT": frozenset({"CLINICAL_DEPT", "EVIDENTIAL", "OCCURRENCE", "PROBLEM", "TEST", "TREATMENT"}),
+    "TIMEX3": frozenset({"DATE", "DURATION", "FREQUENCY", "TIME"}),
+}
+OTHERS_2012 = frozenset({"SECTIME", "TLINK"})
+CATEGORIES_2014 = ("NAME", "PROFESSION", "LOCATION", "AGE", "DATE", "CONTACT", "ID", "OTHER", "PHI")
+"""Names of the annotations. `PHI` is used for some annotations of all types; only their type is reliable."""
+TYPES_2014 = frozenset(
+    "PATIENT DOCTOR USERNAME PROFESSION ROOM DEPARTMENT HOSPITAL ORGANIZATION STREET CITY STATE COUNTRY ZIP "
+    "LOCATION-OTHER AGE DATE PHONE FAX EMAIL URL IPADDRESS SSN MEDICALRECORD HEALTHPLAN ACCOUNT LICENSE "
+    "VEHICLE DEVICE BIOID IDNUM OTHER".split()
+)
+"""The types of the annotation guidelines (Stubbs and Uzuner 2015); 23 of them occur."""
+_NAME_2012, _NAME_2014 = re.compile(r"([0-9]+)\.xml"), re.compile(r"([0-9]+-[0-9]+)\.xml")
 _CDATA = re.compile(r"(<!\[CDATA\[.*?\]\]>)", re.DOTALL)
 _BARE = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#[0-9]+|#x[0-9A-Fa-f]+);)")
 _SHOWN = 20
@@ -61,6 +82,33 @@ class Note:
     where: str
     text: str
     tags: list[etree._Element]
+
+
+def temporal(source: ConverterInput) -> Iterator[TokensExample]:
+    """Yield the examples of one split.
+
+    Options: `tags`, which of EVENT and TIMEX3 are mentions; `dev` (`held_out`); `differing`. `left_out`
+    counts annotations with other names by their names, and those with an empty type (which ClinicalBERT and
+    bio-lm skip, too) as `mentions_without_type`.
+    """
+    source.check_options("tags", "dev", "differing")
+    tags = source.options.get("tags")
+    if not isinstance(tags, list) or not tags or not set(map(str, tags)) <= TYPES_2012.keys():
+        raise SpecError(f"the converter's option `tags` is {tags!r}; give a list of {sorted(TYPES_2012)}")
+    found = notes(source.input("test" if source.split == "test" else "train"), _NAME_2012)
+    types = {name: TYPES_2012[name] for name in tags}
+    known = Tags(types, OTHERS_2012 | TYPES_2012.keys() - types.keys(), "type", untyped=True)
+    yield from examples(source, found, known)
+
+
+def deidentification(source: ConverterInput) -> Iterator[TokensExample]:
+    """Yield the examples of one split; options: `dev` (`held_out`) and `differing`."""
+    source.check_options("dev", "differing")
+    found: dict[str, Note] = {}
+    for role in ("test",) if source.split == "test" else ("train_set1", "train_set2"):
+        found |= notes(source.input(role), _NAME_2014)
+    known = Tags(dict.fromkeys(CATEGORIES_2014, TYPES_2014), frozenset(), "TYPE", untyped=False)
+    yield from examples(source, found, known, group=lambda document: document.partition("-")[0])
 
 
 def notes(archive: Path, name: re.Pattern[str]) -> dict[str, Note]:

@@ -17,7 +17,7 @@ from pubmill.finetuning.tasks.relations import written_tokens
 from pubmill.finetuning.tasks.task import Task
 from pubmill.finetuning.weight_updates import working_copy
 from pubmill.hardware.torch_setup import autocast, choose_precision, configure_cuda, emptiest_gpu, gpu_is_used
-from pubmill.recipes import FinetuningRecipe, batch_memory
+from pubmill.recipes.finetuning import FinetuningRecipe, Weights, most_tokens
 from pubmill.storage.encoder_checks import check_ids, is_causal
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Execution:
     batch.
     """
 
-    weights: batch_memory.Weights = "float32"
+    weights: Weights = "float32"
     width: int = 1
     part_cost: int = 128
     part_sizes: int | None = None
@@ -101,9 +101,7 @@ def tokens_at_once(encoder: "PreTrainedModel", device: torch.device, execution: 
         return None
     config = encoders.stack_config(encoder)
     memory = torch.cuda.get_device_properties(device).total_memory
-    return batch_memory.tokens_at_once(
-        memory, config.num_hidden_layers, config.hidden_size, execution.weights
-    )
+    return most_tokens(memory, config.num_hidden_layers, config.hidden_size, execution.weights)
 
 
 class Predictor:

@@ -20,7 +20,7 @@ from pubmill.messages import commands
 from pubmill.messages.stage_groups import TARGET
 from pubmill.messages.wording import counted
 from pubmill.optimisers import OPTIMISERS
-from pubmill.recipes.batch_memory import bytes_of_token, tokens_at_once
+from pubmill.recipes.finetuning import bytes_of_token, most_tokens
 from pubmill.recipes.models import ArchivedWeights, ReleasedWeights
 from pubmill.specs import RecipeWeights
 from pubmill.stages import Graph, costs
@@ -49,7 +49,7 @@ class LongestBatch(NamedTuple):
         one = self.length * bytes_of_token(self.layers, self.hidden, weights)
         if one + OPTIMISERS["adamw"].training_bytes * self.parameters > gpus.memory[gpu]:
             return None
-        at_once = tokens_at_once(gpus.memory[gpu], self.layers, self.hidden, weights) // self.length
+        at_once = most_tokens(gpus.memory[gpu], self.layers, self.hidden, weights) // self.length
         return -(-self.inputs // max(1, at_once))
 
 

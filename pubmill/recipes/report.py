@@ -9,20 +9,6 @@ from pubmill.recipes.datasets import Glosses, PublishedFile
 from pubmill.recipes.recipe_types import StrictRecipe
 
 
-class StudyResults(StrictRecipe):
-    """What pages on a study present: its results at a scale; `pretraining`: recipe -> its checkpoints."""
-
-    study: str
-    title: str
-    scale: str
-    scale_title: str
-    comparable: bool
-    tables: tuple[str, ...]
-    pretraining: dict[str, tuple[str, ...]]
-    corpora: tuple[str, ...]
-    vocabs: tuple[str, ...]
-
-
 class Reference(StrictRecipe):
     """How to cite a paper.
 
@@ -72,9 +58,10 @@ class PageRecipe(StrictRecipe):
     variants: tuple[str, ...]
 
 
-class ReportRecipe(StudyResults):
+class ReportRecipe(StrictRecipe):
     """The input of the job that builds a report.
 
+    - `pretraining`: recipe -> its checkpoints.
     - `sections`: stages of extras whose sections it has.
     - `sources`: .source.json records of the study's raw files.
     - `references`: paper -> how to cite it, if a protocol says so.
@@ -84,6 +71,15 @@ class ReportRecipe(StudyResults):
       digest of what the report shows of them, so that a change of it makes the report again.
     """
 
+    study: str
+    title: str
+    scale: str
+    scale_title: str
+    comparable: bool
+    tables: tuple[str, ...]
+    pretraining: dict[str, tuple[str, ...]]
+    corpora: tuple[str, ...]
+    vocabs: tuple[str, ...]
     fact_tables: tuple[str, ...]
     models: tuple[str, ...]
     datasets: tuple[PageRecipe, ...]

@@ -4,8 +4,8 @@ Scores are percentages (0..100) here, as in the papers. `notes`, `citation` and 
 Headings, columns and rows are also part of the finished tables (`pubmill.tables`).
 """
 
-from collections.abc import Mapping
-from dataclasses import field, fields
+from collections.abc import Collection, Mapping
+from dataclasses import field, fields, replace
 from statistics import fmean
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -289,3 +289,30 @@ class TableRecipe(ResultHeading):
         """The rows, then those of composites and differences."""
         composites = (one.row for one in self.composites)
         return (*self.rows, *composites, *(one.row for one in self.differences))
+
+    def restricted(self, columns: Collection[str], rows: Collection[str]) -> "TableRecipe":
+        """Return the recipe of a part of the table; `rows` also names composites."""
+
+        def has(key: str) -> bool:
+            column, _, row = key.partition("/")
+            return (column in columns and row in rows) if row else key in columns or key in rows
+
+        return replace(
+            self,
+            rows=tuple(one for one in self.rows if one.key in rows),
+            columns=tuple(one for one in self.columns if one.key in columns),
+            composites=tuple(one for one in self.composites if one.name in rows),
+            equivalence=replace(
+                self.equivalence,
+                margins={key: margin for key, margin in self.equivalence.margins.items() if key in rows},
+                runs={key: runs for key, runs in self.equivalence.runs.items() if key in rows},
+            ),
+            records={
+                column: {row: paths for row, paths in of_column.items() if row in rows}
+                for column, of_column in self.records.items()
+                if column in columns
+            },
+            found=tuple(filter(has, self.found)),
+            missing={key: why for key, why in self.missing.items() if has(key)},
+            copied={cell: one for cell, one in self.copied.items() if has(cell)},
+        )

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pubmill.errors import PubmillError
 from pubmill.recipes import Architecture
-from pubmill.recipes.batch_memory import Weights
+from pubmill.recipes.finetuning import Weights
 from pubmill.specs import strict_yaml
 from pubmill.storage.files import read_json
 

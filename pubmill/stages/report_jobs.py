@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pubmill.recipes.models import ArchivedWeights
-from pubmill.recipes.report import Reference, ReportRecipe, StudyResults
+from pubmill.recipes.report import Reference, ReportRecipe
 from pubmill.specs.fidelity import digest, rows_of
 from pubmill.specs.spec_types import Spec
 from pubmill.stages.stage import HOUR, TEMPLATES, Needs, Stage, rules_by_group, spec_file, stages
@@ -32,10 +32,10 @@ class ReportStage(Stage):
     def _papers(self) -> set[str]:
         return {table.partition("/")[0] for table in self._study.tables}
 
-    def results(self) -> StudyResults:
-        """Return the study and its results."""
+    def recipe(self, statements: Sequence[str] = ()) -> ReportRecipe:
+        """Return the ReportRecipe of the study; `statements`: files of specs."""
         recipes, learnt = self.graph.scope.pretrainings(), set(self.graph.vocabularies.learnt())
-        return StudyResults(
+        return ReportRecipe(
             study=self._study.study,
             title=self._study.title,
             scale=self._study.scale,
@@ -48,12 +48,6 @@ class ReportStage(Stage):
             },
             corpora=tuple(self.graph.scope.corpora()),
             vocabs=tuple(sorted({self._specs.pretraining[r].vocab for r in recipes} & learnt)),
-        )
-
-    def recipe(self, statements: Sequence[str] = ()) -> ReportRecipe:
-        """Return the ReportRecipe of the study; `statements`: files of specs."""
-        return ReportRecipe(
-            **vars(self.results()),
             fact_tables=tuple(self.graph.requests.fact_tables()),
             models=tuple(self.graph.scope.models()),
             datasets=tuple(map(self.graph.datasets.page, self.graph.scope.datasets())),
@@ -118,7 +112,7 @@ class ReportStage(Stage):
 
     def inputs(self) -> list[str]:
         """Return every file that the report reads."""
-        results, scope = self.results(), self.graph.scope
+        results, scope = self.recipe(), self.graph.scope
         pretraining = results.pretraining.values()
         below = [
             *(self._own.table(table, "json") for table in results.tables),

@@ -28,35 +28,9 @@ from pubmill.storage.result_paths import RELATIVE, RunKey, manifest_of
 def part_of(recipe: TableRecipe, cells: Sequence[ReferencedCell]) -> TableRecipe:
     """Return the part of a table's recipe that these cells need."""
     columns, named = {cell.column for cell in cells}, {cell.row for cell in cells}
-    composites = tuple(one for one in recipe.composites if one.name in named)
+    composites = [one for one in recipe.composites if one.name in named]
     rows = named | {row for one in composites for group in one.groups.values() for row in group}
-    rule = recipe.equivalence
-    return replace(
-        recipe,
-        notes=(),
-        reasons=(),
-        left_out={},
-        rows=tuple(one for one in recipe.rows if one.key in rows),
-        columns=tuple(one for one in recipe.columns if one.key in columns),
-        composites=composites,
-        equivalence=replace(
-            rule,
-            margins={key: margin for key, margin in rule.margins.items() if key in rows},
-            runs={key: runs for key, runs in rule.runs.items() if key in rows},
-        ),
-        records={
-            column: {row: paths for row, paths in of_column.items() if row in rows}
-            for column, of_column in recipe.records.items()
-            if column in columns
-        },
-        found=tuple(one for one in recipe.found if _is_in(one, columns, rows)),
-        missing={key: why for key, why in recipe.missing.items() if _is_in(key, columns, rows)},
-    )
-
-
-def _is_in(key: str, columns: set[str], rows: set[str]) -> bool:
-    column, _, row = key.partition("/")
-    return (column in columns and row in rows) if row else key in columns | rows
+    return replace(recipe.restricted(columns, rows), notes=(), reasons=(), left_out={})
 
 
 def cell_reasons(table: TableSpec, columns: Sequence[ColumnSpec], specs: Specs) -> tuple[Reason, ...]:
@@ -277,30 +251,19 @@ class TableStage(Stage):
         reasons of what is asked for."""
         requests = self.graph.requests
         own = [column for column in recipe.columns if requests.has_model(column.model)]
-        rows = [row for row in recipe.rows if row.dataset and requests.has_dataset(row.dataset)]
-        kept = {row.key for row in rows}
-        composites = [one for one in recipe.composites if kept.issuperset(chain(*one.groups.values()))]
-        differences = [one for one in recipe.differences if one.of in {*kept, *(c.name for c in composites)}]
-        shown = {*kept, *(one.name for one in composites), *(one.name for one in differences)}
-        columns, margins = {"", *(column.key for column in own)}, recipe.equivalence.margins
-        asked = {f"{column}/{row}" for column in columns for row in {"", *shown} if column or row}
+        kept = {row.key for row in recipe.rows if row.dataset and requests.has_dataset(row.dataset)}
+        known = (one for one in recipe.composites if kept.issuperset(chain(*one.groups.values())))
+        shown = kept | {one.name for one in known}
+        differences = tuple(one for one in recipe.differences if one.of in shown)
+        places = {"", *shown, *(one.name for one in differences)}
+        columns = {"", *(column.key for column in own)}
+        asked = {f"{column}/{row}" for column in columns for row in places if column or row}
         reasons = [replace(one, cells=tuple(c for c in one.cells if c in asked)) for one in recipe.reasons]
         return replace(
-            recipe,
+            recipe.restricted({column.key for column in recipe.columns}, shown),
             columns=tuple(sorted(recipe.columns, key=lambda column: column not in own)),
-            rows=tuple(rows),
-            composites=tuple(composites),
-            differences=tuple(differences),
+            differences=differences,
             reasons=tuple(one for one in reasons if one.cells),
-            records={
-                column: {row: paths for row, paths in of_column.items() if row in kept}
-                for column, of_column in recipe.records.items()
-            },
-            copied={cell: one for cell, one in recipe.copied.items() if cell.partition("/")[2] in kept},
-            found=tuple(cell for cell in recipe.found if cell.partition("/")[2] in kept),
-            equivalence=replace(
-                recipe.equivalence, margins={key: one for key, one in margins.items() if key in shown}
-            ),
             own=tuple(column.key for column in own),
         )
 

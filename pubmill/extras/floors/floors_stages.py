@@ -7,7 +7,6 @@ from pubmill.errors import PubmillError
 from pubmill.extras.floors.floors_recipes import FloorsPageRecipe, FloorsRecipe, TableOfFloors
 from pubmill.recipes.tables import project
 from pubmill.stages.stage import TEMPLATES, Stage
-from pubmill.storage.result_paths import COMPARISON_FORMATS
 
 WORD = "floors"
 """Requests the page, after `pubmill run STUDY` and in `extras:` of a study."""
@@ -33,7 +32,7 @@ class FloorsPage(Stage):
 
     def files(self) -> list[str]:
         """Return the page in all formats."""
-        return [self._paths.report(self._study.study, f"{WORD}.{form}") for form in COMPARISON_FORMATS]
+        return [self._paths.report(self._study.study, f"{WORD}.{form}") for form in ("json", "html")]
 
     def reported(self) -> list[str]:
         return self.files()[:1] if WORD in self._study.extras else []

@@ -7,7 +7,6 @@ from statistics import fmean
 from pubmill.extras.floors.floors_recipes import CeilingScore, DatasetFloors, FloorsPageRecipe, TableOfFloors
 from pubmill.report.rendering import renderers
 from pubmill.statistics.verdict_models import Shape
-from pubmill.storage.result_paths import COMPARISON_FORMATS
 from pubmill.tables.cells import Table, read_as, read_table
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -102,4 +101,4 @@ def _headroom(table: Table, floors: dict[str, RowFloor]) -> Iterator[Headroom]:
         )
 
 
-HEADROOM_RENDERERS = renderers("floors", COMPARISON_FORMATS, lambda shown: {"shown": shown}, folder=TEMPLATES)
+HEADROOM_RENDERERS = renderers("floors", ("json", "html"), lambda shown: {"shown": shown}, folder=TEMPLATES)

@@ -49,10 +49,10 @@ def test_the_audit_and_reports_read_every_table_of_the_study(demo_specs: Specs, 
     assert made.tables.record_files("gu2020/table06") == [
         made.paths.records(RunKey("blurb", "pubmedbert-base", "bc2gm", "standard"))
     ]
-    assert made.report.results().vocabs == ("pubmed-uncased",), "of the vocabularies only its own"
+    assert made.report.recipe().vocabs == ("pubmed-uncased",), "of the vocabularies only its own"
     facts = graph_of(demo_specs, tables=("gu2020/table05",), models=("pubmedbert-base",))
     assert not any("comparisons" in path for path in facts.report.inputs())
-    assert (facts.report.results().corpora, facts.report.results().vocabs) == ((), ())
+    assert (facts.report.recipe().corpora, facts.report.recipe().vocabs) == ((), ())
 
 
 def test_datasets_behind_a_row_are_its_folds_their_choice_and_what_runs_begin_with(full_graph: Graph) -> None:

@@ -1,4 +1,4 @@
-"""Write the page of a study's floors: STUDY.floors.json, .html and .md; OUTPUT is one of them."""
+"""Write the page of a study's floors: STUDY.floors.json and .html; OUTPUT is one of them."""
 
 from pathlib import Path
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pubmill.convert import i2b2_2012, i2b2_2014
+from pubmill.convert.i2b2_xml import deidentification, temporal
 from pubmill.convert.source_files import ConverterInput
 from pubmill.errors import PubmillError
 from pubmill.examples.tagging import to_mentions
@@ -53,12 +53,12 @@ def test_events_alone_or_events_and_times(tmp_path: Path) -> None:
         tag("with", of=""), '<TLINK id="TL0" fromID="E0" toID="T0" type="BEFORE" />\n',
     )  # fmt: skip
     source = of_2012(tmp_path, content)
-    (example,) = i2b2_2012.read(source)
+    (example,) = temporal(source)
     assert (example.id, example.document) == ("7.2", "7")
     assert example.words == [CANARY, "was", "admitted", "on", "10/14/96,", "with", "(", "fever", ")."]
     assert mentions([example]) == [("admitted", "OCCURRENCE"), ("fever", "PROBLEM")]
     assert source.left_out == {"timex3": 1, "tlink": 1, "mentions_without_type": 1}
-    (example,) = i2b2_2012.read(of_2012(tmp_path, content, "EVENT", "TIMEX3"))
+    (example,) = temporal(of_2012(tmp_path, content, "EVENT", "TIMEX3"))
     assert example.words[4:6] == ["10/14/96", ","]
     assert mentions([example])[1] == ("10/14/96", "DATE")
 
@@ -66,11 +66,11 @@ def test_events_alone_or_events_and_times(tmp_path: Path) -> None:
 def test_entities_and_line_ends_of_a_note_are_its_characters(tmp_path: Path) -> None:
     note = "\nBell&apos;s palsy &amp; pain\n"
     events = [tag("Bell&apos;s palsy", note=note, shown="Bell's palsy"), tag("pain", note=note)]
-    (example,) = i2b2_2012.read(of_2012(tmp_path, xml(note, *events)))
+    (example,) = temporal(of_2012(tmp_path, xml(note, *events)))
     assert mentions([example]) == [("Bell&apos;s palsy", "PROBLEM"), ("pain", "PROBLEM")]
     note = "\r\nleft hip\r\nfracture\r\n"
     event = EVENT.format(6, 18, "hip fracture", "PROBLEM")
-    (example,) = i2b2_2012.read(of_2012(tmp_path, xml(note, event)))
+    (example,) = temporal(of_2012(tmp_path, xml(note, event)))
     assert (example.id, example.words) == ("7.2", ["left", "hip", "fracture"])
     assert mentions([example]) == [("hip fracture", "PROBLEM")]
 
@@ -78,7 +78,7 @@ def test_entities_and_line_ends_of_a_note_are_its_characters(tmp_path: Path) -> 
 def test_bare_ampersands_are_mended_and_nothing_else_is(tmp_path: Path) -> None:
     note = "\nheld D&C & pain &amp; <b> ]\n"
     content = xml(note, tag("D&C", note=note), tag("& pain &amp;", note=note))
-    (example,) = i2b2_2012.read(of_2012(tmp_path, content))
+    (example,) = temporal(of_2012(tmp_path, content))
     assert example.words == ["held", "D&C", "&", "pain", "&amp;", "<b>", "]"]
     assert mentions([example]) == [("D&C", "PROBLEM"), ("& pain &amp;", "PROBLEM")]
     broken = content.replace("</TAGS>", f"<{CANARY}></TAGS>")
@@ -86,13 +86,13 @@ def test_bare_ampersands_are_mended_and_nothing_else_is(tmp_path: Path) -> None:
         withholding(True),
         pytest.raises(PubmillError, match=r"g/xml/7\.xml:9: not well-formed") as error,
     ):
-        list(i2b2_2012.read(of_2012(tmp_path, broken)))
+        list(temporal(of_2012(tmp_path, broken)))
     assert CANARY not in str(error.value)
 
 
 def test_types_of_2014_whatever_the_annotation_is_called(tmp_path: Path) -> None:
     content = xml(NOTE, tag(CANARY, PHI, "PATIENT"), tag("10/14/96", PHI.replace("NAME", "PHI"), "DATE"))
-    assert mentions(list(i2b2_2014.read(of_2014(tmp_path, content)))) == [
+    assert mentions(list(deidentification(of_2014(tmp_path, content)))) == [
         (CANARY, "PATIENT"),
         ("10/14/96", "DATE"),
     ]
@@ -107,7 +107,7 @@ def test_offsets_in_bytes_are_recognised_by_the_text(tmp_path: Path) -> None:
     place = note.index("Bath")
     tags[1] = PHI.format(place + 4, place + 8, "Bath", "CITY")
     source = of_2014(tmp_path, xml(note, *tags))
-    assert mentions(list(i2b2_2014.read(source))) == [
+    assert mentions(list(deidentification(source))) == [
         ("Lee", "DOCTOR"), ("8 O\u2019Neil\u2019s Court", "STREET"), ("Bath", "CITY"),
     ]  # fmt: skip
     assert not source.left_out
@@ -119,13 +119,13 @@ def test_texts_that_differ_are_listed_and_allowed_where_the_spec_says_so(tmp_pat
         PHI.format(2, 9, "x", "ZIP"),
     )  # fmt: skip
     with withholding(True), pytest.raises(PubmillError) as error:
-        list(i2b2_2014.read(of_2014(tmp_path, content)))
+        list(deidentification(of_2014(tmp_path, content)))
     message = str(error.value)
     assert message.startswith("2 annotations whose `text`") and "option `differing`" in message
     assert "180-03.xml:8: NAME\n" in message and "180-03.xml:9: NAME\n" in message
     assert CANARY not in message
     source = of_2014(tmp_path, content, differing=["180-03"])
-    assert len(mentions(list(i2b2_2014.read(source)))) == 3
+    assert len(mentions(list(deidentification(source)))) == 3
     assert source.left_out == {"differing_texts": 2}
 
 
@@ -152,19 +152,19 @@ def test_texts_that_differ_are_listed_and_allowed_where_the_spec_says_so(tmp_pat
 def test_malformed_annotations_and_other_xml_are_reported(tmp_path: Path, content: str, message: str) -> None:
     where = r"test\.tar\.gz:testing-PHI-Gold-fixed/180-03\.xml"
     with withholding(True), pytest.raises(PubmillError, match=where + message) as error:
-        list(i2b2_2014.read(of_2014(tmp_path, content)))
+        list(deidentification(of_2014(tmp_path, content)))
     assert CANARY not in str(error.value)
 
 
 def test_names_of_files_are_checked(tmp_path: Path) -> None:
     with pytest.raises(PubmillError, match=r"sample\.xml: not the file name of a note"):
-        list(i2b2_2014.read(of_2014(tmp_path, xml(NOTE), "sample")))
+        list(deidentification(of_2014(tmp_path, xml(NOTE), "sample")))
     path = pack(tmp_path / "test.tar.gz", {"a/7.xml": xml(NOTE), "b/7.xml": xml(NOTE)})
     with pytest.raises(PubmillError, match=r"b/7\.xml: a second 7\.xml; the first is .*a/7\.xml"):
-        list(i2b2_2012.read(given("test", {"test": path}, tags=["EVENT"], dev=DEV)))
+        list(temporal(given("test", {"test": path}, tags=["EVENT"], dev=DEV)))
     pack(path, {"a/7.txt": NOTE, "a/._7.xml": "x"})
     with pytest.raises(PubmillError, match=r"no XML files.*tar czf test\.tar\.gz"):
-        list(i2b2_2012.read(given("test", {"test": path}, tags=["EVENT"], dev=DEV)))
+        list(temporal(given("test", {"test": path}, tags=["EVENT"], dev=DEV)))
 
 
 def test_patients_are_held_out_with_all_their_records(tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_patients_are_held_out_with_all_their_records(tmp_path: Path) -> None:
         for number in (1, 2)
     }
     found = {
-        split: [example.document or "" for example in i2b2_2014.read(given(split, sets, dev=DEV))]
+        split: [example.document or "" for example in deidentification(given(split, sets, dev=DEV))]
         for split in ("train", "dev")
     }
     assert sorted(found["train"] + found["dev"]) == [
@@ -193,18 +193,18 @@ def test_patients_are_held_out_with_all_their_records(tmp_path: Path) -> None:
 def test_options_are_checked(tmp_path: Path, tags: Any) -> None:
     source = of_2012(tmp_path, xml(NOTE))
     with pytest.raises(PubmillError, match="option `tags`"):
-        list(i2b2_2012.read(given("test", source.inputs, tags=tags, dev=DEV)))
+        list(temporal(given("test", source.inputs, tags=tags, dev=DEV)))
     with pytest.raises(PubmillError, match="option `differing`"):
-        list(i2b2_2012.read(of_2012(tmp_path, xml(NOTE), differing="7")))
+        list(temporal(of_2012(tmp_path, xml(NOTE), differing="7")))
     with pytest.raises(PubmillError, match="has no options"):
-        list(i2b2_2014.read(of_2014(tmp_path, xml(NOTE), tags=["EVENT"])))
+        list(deidentification(of_2014(tmp_path, xml(NOTE), tags=["EVENT"])))
 
 
 @pytest.mark.parametrize("number", [20, 21])
 def test_at_most_twenty_differing_texts_are_listed(tmp_path: Path, number: int) -> None:
     content = xml(NOTE, *[tag("fever", PHI, "CITY", shown="x")] * number)
     with pytest.raises(PubmillError) as caught:
-        list(i2b2_2014.read(of_2014(tmp_path, content)))
+        list(deidentification(of_2014(tmp_path, content)))
     first, *places, last = str(caught.value).split("\n")
     assert first == f"{number} annotations whose `text` differs from the note's at `start` to `end`:"
     assert len(places) == number and last.startswith("Is this the original release?")
@@ -219,7 +219,7 @@ def test_an_annotation_may_end_with_the_note_and_no_further(tmp_path: Path, acce
     note = f"{accent} in Bath"
     end = len(note.encode())
     content = xml(note, PHI.format(end - 4, end, "Bath", "CITY"))
-    assert mentions(list(i2b2_2014.read(of_2014(tmp_path, content)))) == [("Bath", "CITY")]
+    assert mentions(list(deidentification(of_2014(tmp_path, content)))) == [("Bath", "CITY")]
     content = xml(note, PHI.format(end - 3, end + 1, "Bath", "CITY"))
     with pytest.raises(PubmillError, match=rf"at {end - 3} to {end + 1}, but the note has {len(note)} char"):
-        list(i2b2_2014.read(of_2014(tmp_path, content)))
+        list(deidentification(of_2014(tmp_path, content)))
