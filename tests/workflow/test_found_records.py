@@ -227,7 +227,7 @@ def test_records_of_what_has_changed_since_are_stale(
         ("{", "can't be read"),
         ("[]", RECIPES),
         ("{}", RECIPES),
-        (None, "without what each document contributes"),
+        (None, "without the contributions of each document"),
     ],
 )
 def test_damaged_records_are_no_reason_to_fail(

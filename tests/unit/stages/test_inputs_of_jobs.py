@@ -42,7 +42,6 @@ def test_the_audit_and_reports_read_every_table_of_the_study(demo_specs: Specs, 
         "tables/x/gu2020-table06.comparisons.json",
         RELATIVE.card("bc2gm"),
         "corpora/pubmed-abstracts/stats.json", "vocabs/pubmed-uncased/diagnosis.json",
-        "vocabs/pubmed-uncased/on/x.json",
     ):  # fmt: skip
         assert path in below, path
     assert "tables/x/gu2020-table05.comparisons.json" not in below

@@ -1,5 +1,9 @@
 """Score predictions of a dataset that need no model, or a second of learning: floors and ceilings by all
-metrics in OUTPUT, DATASET.json, and FLOOR.predictions.jsonl.gz in the folder DATASET beside it."""
+metrics in OUTPUT, DATASET.json, and FLOOR.predictions.jsonl.gz in the folder DATASET beside it.
+
+    .venv/bin/python pubmill/extras/floors/programs/floors.py --recipe JSON \\
+        --examples results/demo/datasets/bc2gm --output results/demo/floors/bc2gm.json
+"""
 
 from pathlib import Path
 

@@ -1,4 +1,10 @@
-"""Write the page of a study's floors: STUDY.floors.json and .html; OUTPUT is one of them."""
+"""Write the page of a study's floors.
+
+    .venv/bin/python pubmill/extras/floors/programs/floors_page.py --recipe JSON --results results/demo \\
+        --output results/demo/reports/demo.floors.html
+
+Outputs: STUDY.floors.json and .html; --output names one of them.
+"""
 
 from pathlib import Path
 
