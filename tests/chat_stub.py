@@ -1,7 +1,6 @@
 """A local server that speaks OpenAI's protocol for chats, with faults in an order that tests give."""
 
 import json
-import math
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -45,8 +44,6 @@ def _body(stub: ChatStub, request: dict[str, Any]) -> bytes:
     words = text.split()
     message = {"role": "assistant", "content": " ".join(words) if "\n" not in text else text}
     choice = {"index": 0, "message": message, "finish_reason": "stop" if words else "length"}
-    if request.get("logprobs"):
-        choice["logprobs"] = {"content": [{"token": word, "logprob": math.log(0.5)} for word in words]}
     body = {
         "model": request["model"], "system_fingerprint": "stub-1", "choices": [choice],
         "usage": {"prompt_tokens": 10, "completion_tokens": len(words)},

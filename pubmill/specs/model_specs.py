@@ -121,7 +121,6 @@ class PromptedWeights(StatedWeights):
     - `temperature`: 0: the likeliest answer.
     - `length`: the longest answer in tokens.
     - `structured`: answers are JSON of a schema that the server enforces.
-    - `logprobs`: the server is asked for the probabilities of the tokens of its answers.
     - `price`: what the server charges for a million tokens; nothing is asked again if it changes.
     - `budget`: the most requests and tokens for each dataset and seed; a job that has spent it stops, keeps
       its answers, and goes on once the budget is larger.
@@ -139,7 +138,6 @@ class PromptedWeights(StatedWeights):
     temperature: Annotated[float, Field(ge=0)] = 0.0
     length: Annotated[int, Field(ge=1)] = 512
     structured: bool = False
-    logprobs: bool = False
     price: Price | None = None
     budget: Budget | None = None
     at_once: Annotated[int, Field(ge=1)] = 8

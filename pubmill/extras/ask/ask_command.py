@@ -27,9 +27,6 @@ def ask(
     structured: Annotated[
         bool, typer.Option("--structured", help="answers are JSON of a schema that the server enforces")
     ] = False,
-    logprobs: Annotated[
-        bool, typer.Option("--logprobs", help="ask for the probabilities of answers")
-    ] = False,
     price: Annotated[
         str | None, typer.Option(help="JSON: prompt and answer, for a million tokens, and currency")
     ] = None,
@@ -65,7 +62,6 @@ def ask(
     keep_private([converted])
     asking = Asking(
         model=model, shots=shots, seed=seed, temperature=temperature, length=length, structured=structured,
-        logprobs=logprobs,
     )  # fmt: skip
     stated = read(Price, price, option="--price") if price else None
     path, beside = folder / f"seed-{seed}" / f"{dataset}.jsonl", folder / "asked"

@@ -14,7 +14,6 @@ class Asking(StrictRecipe):
       gets too.
     - `length`: the longest answer in tokens.
     - `structured`: answers are JSON of a schema that the server enforces.
-    - `logprobs`: the server is asked for the probabilities of the tokens of its answers.
     - `engine`: what answers, if it is stated.
     """
 
@@ -24,7 +23,6 @@ class Asking(StrictRecipe):
     temperature: float = 0.0
     length: int = 512
     structured: bool = False
-    logprobs: bool = False
     engine: Engine | None = None
 
 

@@ -3,13 +3,11 @@ training split, and record its answers with the settings and the numbers of toke
 may be asked for as JSON of a schema (`response_format`)."""
 
 import json
-import math
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -44,8 +42,6 @@ class AskedRecord:
     - `prompt_tokens`, `answer_tokens`: as the server counts them.
     - `cut`: number of answers that were cut off at the limit of their length.
     - `price`: cost of all these tokens at the stated price, with its currency.
-    - `probability`: probability that the model gives its own answer, as the mean over the answers for which
-      the server returns it.
     """
 
     dataset: str
@@ -64,7 +60,6 @@ class AskedRecord:
     at_once: int
     licence: str | None = None
     price: str | None = None
-    probability: float | None = None
 
 
 def with_whole_prompt(recipe: AskRecipe, file: Path | None) -> AskRecipe:
@@ -110,7 +105,6 @@ def ask_dataset(
     left = ask_all(requests, server, store, at_once, budget)
     bodies = [row["response"]["body"] for row in read_answers(store, requests).values()]
     read, written, cut = counts_of(bodies).values()
-    probabilities = [one for body in bodies if (one := probability_of(body)) is not None]
     record = AskedRecord(
         dataset=reading.dataset,
         split=reading.split,
@@ -128,17 +122,8 @@ def ask_dataset(
         at_once=at_once,
         licence=licence,
         price=price.in_words(read, written) if price else None,
-        probability=fmean(probabilities) if probabilities else None,
     )
     return record, left
-
-
-def probability_of(body: Mapping[str, Any]) -> float | None:
-    """Return the probability of an answer, the product of those of its tokens; None if there are none."""
-    content = (body["choices"][0].get("logprobs") or {}).get("content")
-    if not isinstance(content, list) or not content:
-        return None
-    return math.exp(sum(one["logprob"] for one in content))
 
 
 def _counted(bodies: list[dict[str, Any]], key: str) -> dict[str, int]:
@@ -172,7 +157,6 @@ def requests_for(
         "seed": asking.seed,
         "max_tokens": asking.length,
         **({"response_format": form} if schema else {}),
-        **({"logprobs": True} if asking.logprobs else {}),
     }
     return {
         one.id: {"model": asking.model, "messages": [*before, _question(one, wording, schema)], **settings}

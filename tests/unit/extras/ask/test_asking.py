@@ -225,16 +225,15 @@ def test_any_text_may_be_an_answer(tmp_path: Path) -> None:
     assert found.strip() == odd
 
 
-def test_price_and_probabilities_are_recorded(tmp_path: Path) -> None:
+def test_the_price_is_recorded(tmp_path: Path) -> None:
     toy_datasets.make(tmp_path, "doc")
     price = Price(prompt=500_000, answer=1_000_000, currency="EUR")
     with serving(ChatStub(lambda prompt: "none")) as stub:
         record, _ = ask_dataset(
-            recipe_for("doc", logprobs=True), tmp_path / "datasets/doc", tmp_path / "doc.jsonl",
+            recipe_for("doc"), tmp_path / "datasets/doc", tmp_path / "doc.jsonl",
             tmp_path / "requests.jsonl.gz", server=server_at(stub)[0], at_once=4, price=price,
         )  # fmt: skip
     assert record.price == f"{record.prompt_tokens / 2 + record.answer_tokens:.2f} EUR"
-    assert record.probability == pytest.approx(0.5)
 
 
 def test_answers_to_other_prompts_are_refused(tmp_path: Path) -> None:
@@ -457,6 +456,6 @@ def test_a_model_is_asked_until_the_budget_is_spent_and_then_further(checkout: P
     assert read_json(mapping) == {label: label for label in toy_datasets.LABELS}
     assert read_json(checkout / "asked/asked/system.json")["name"] == "tiny"
     told = read_json(checkout / "asked/asked/rel.seed-2.json")["asking"]
-    assert {name: told[name] for name in ("length", "temperature", "structured", "logprobs")} == {
-        "length": 512, "temperature": 0.0, "structured": False, "logprobs": False,
+    assert {name: told[name] for name in ("length", "temperature", "structured")} == {
+        "length": 512, "temperature": 0.0, "structured": False,
     }  # fmt: skip

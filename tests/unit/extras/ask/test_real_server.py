@@ -68,7 +68,7 @@ def test_its_answers_have_the_form_of_the_schema_that_it_enforces(
     """A random model says nothing that a parser could read unless the server holds it to the schema."""
     folder = toy_datasets.make(tmp_path, name)
     reading = toy_datasets.recipe(tmp_path, name)
-    settings = Asking(model=model.name, length=400, structured=True, logprobs=True)
+    settings = Asking(model=model.name, length=400, structured=True)
     recipe = replace(recipe_for(name), asking=settings)
     record, left = asked(recipe, folder, address, tmp_path)
     contents = [
