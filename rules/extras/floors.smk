@@ -25,7 +25,7 @@ rule floors_page:
     input:
         lambda w: graph.floors_page.inputs(),
     output:
-        graph.floors_page.files(),
+        **dict(zip(("json", "html"), graph.floors_page.files())),
     log:
         graph.paths.log(graph.paths.report(STUDY.study, "floors")),
     conda:
@@ -38,4 +38,4 @@ rule floors_page:
         graph.floors_page.label
     shell:
         "python {params.places.extras:q}/floors/programs/floors_page.py --recipe {params.recipe:q}"
-        " --results {params.places.results:q} --output {output[0]:q} > {log:q} 2>&1"
+        " --results {params.places.results:q} --output {output.html:q} > {log:q} 2>&1"

@@ -110,7 +110,16 @@ def test_a_stage_that_is_not_shown_is_passed_through() -> None:
         ALL | dict.fromkeys(("parse", "select", "vocabulary", "pack", "pretrain", "trials"), ""), {}
     )
     stages = [box.stage for box in figure.boxes]
-    assert stages == ["download", "models", "convert", "fine-tune", "annotate", "score", "tables", "report"]
+    assert stages == [
+        "download",
+        "models",
+        "convert",
+        "fine-tune",
+        "predictions",
+        "score",
+        "tables",
+        "report",
+    ]
     assert "models: 1 thing, reads download." in figure.description
     assert "fine-tune: 1 thing, reads models and convert." in figure.description
 

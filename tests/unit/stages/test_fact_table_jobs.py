@@ -145,7 +145,7 @@ def test_recipes_and_protocols_speak_at_every_scale(full: Graph, demo: Graph) ->
     assert small["vocabulary"]["value"].endswith("PubMed Abstracts")
     cells = sources(full, "beyond/table03", "pubmedbert-base")
     assert cells["tokens"]["value"] == 62_500 * 8192 * 512
-    assert "published value only" in str(cells["gpu-hours"]["lacking"])
+    assert "only the published value" in str(cells["gpu-hours"]["lacking"])
     assert "no conversion" in sources(full, "beyond/table03", "neobert")["parameters"]["lacking"]
     known = sources(full, "alrowili2021/table04", "electra-base")
     assert (known["ner/learning_rate"]["value"], known["ner/batch_size"]["value"]) == (2e-4, 48)
