@@ -50,8 +50,7 @@ def ask(
     from pubmill.inspection import converted_datasets
     from pubmill.predictions.predictions import answers_to_labels
     from pubmill.predictions.submission import recipe_of
-    from pubmill.recipes import read
-    from pubmill.recipes.reading import as_values
+    from pubmill.recipes.reading import as_values, read
     from pubmill.recipes.submissions import Budget, Price
     from pubmill.recipes.tables import project
     from pubmill.storage.files import write_json

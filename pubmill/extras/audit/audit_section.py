@@ -1,5 +1,4 @@
-"""The sections of the report on the published values of its tables: what other papers print, and whether they
-are possible."""
+"""Sections of the report on published values: what other papers print, and whether they are possible."""
 
 from functools import partial
 from pathlib import Path

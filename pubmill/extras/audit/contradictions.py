@@ -15,7 +15,6 @@ from pubmill.statistics.verdict_models import Shape
 from pubmill.tables.cells import PublishedValue
 from pubmill.tables.published_values import half_unit, table_numbers
 
-NO_REASON = "no reason is found in the paper"
 FAMILY = {"entity_f1": "f1", "micro_f1": "f1", "macro_f1": "f1"}
 """Metric -> family; papers print the metrics of a family under each other's names."""
 
@@ -78,7 +77,7 @@ def _contradiction(recipe: AuditRecipe, dataset: str, model: str, ones: Sequence
         tables=tuple(dict.fromkeys(one.table.name for one in ones)),
         sources=tuple((value, places_in_words(of)) for value, of in places.items()),
         range=max(scores) - min(scores),
-        reasons=tuple(dict.fromkeys(_reasons(ones, recipe))) or (NO_REASON,),
+        reasons=tuple(dict.fromkeys(_reasons(ones, recipe))) or ("no reason is found in the paper",),
     )
 
 

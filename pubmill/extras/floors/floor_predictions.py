@@ -30,16 +30,15 @@ from pubmill.examples.kinds import (
 from pubmill.examples.tagging import OUTSIDE, Mention, to_labels, to_mentions
 from pubmill.extras.floors.floors_recipes import CeilingScore, DatasetFloors, FloorsRecipe
 from pubmill.metrics import SCORERS
+from pubmill.metrics.answers import SUBMITTED
 from pubmill.metrics.classes import score_correlation
+from pubmill.metrics.records import PREDICTION_FORMS
 from pubmill.storage.files import write_jsonl_gz
 from pubmill.storage.result_paths import PREDICTIONS
 
 Name = tuple[str, ...]
 """The words of a mention, in lower case."""
-STRENGTH = 10.0
-"""Inverse strength of the regularisation, the same for all datasets."""
 ARGUMENT = "argumentdummy"
-SUBMITTED = 5  # answers to a question
 
 
 class Floor(NamedTuple):
@@ -167,7 +166,7 @@ def by_regressions(known: Sequence[MultilabelExample], test: Sequence[Multilabel
 
 
 def _predicted(texts: Iterable[str], labels: Any, asked: Iterable[str]) -> Any:
-    logistic = OneVsRestClassifier(LogisticRegression(C=STRENGTH, solver="liblinear"))
+    logistic = OneVsRestClassifier(LogisticRegression(C=10.0, solver="liblinear"))  # C: of all datasets
     model = make_pipeline(TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, min_df=2), logistic)
     return model.fit(list(texts), labels).predict(list(asked))
 
@@ -234,8 +233,7 @@ def prediction_row(example: Example, prediction: Any) -> dict[str, object]:
     """Return a line of a file of predictions."""
     if isinstance(example, SpanExample):
         prediction = [{"text": text, "probability": probability} for text, probability in prediction]
-    key = next(name for name in ("labels", "label", "score", "answers") if hasattr(example, name))
-    return {"id": example.id, key: prediction}
+    return {"id": example.id, PREDICTION_FORMS[type(example)].key: prediction}
 
 
 def ceiling_of(recipe: FloorsRecipe, test: Sequence[Example]) -> CeilingScore:

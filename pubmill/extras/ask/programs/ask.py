@@ -23,8 +23,7 @@ from pubmill.extras.ask.ask_recipes import AskRecipe
 from pubmill.extras.ask.asking import ask_dataset, with_whole_prompt
 from pubmill.extras.ask.chat_server import ChatServer
 from pubmill.job import program
-from pubmill.recipes import read
-from pubmill.recipes.reading import as_json, as_values
+from pubmill.recipes.reading import as_json, as_values, read
 from pubmill.recipes.submissions import Budget, Price
 from pubmill.storage.files import write_json
 from pubmill.storage.privacy import keep_private, write_label_beside

@@ -2,7 +2,7 @@
 
     .venv/bin/python pubmill/extras/audit/programs/audit.py --recipe JSON --output results/full/reports/audit
 
-Outputs: OUTPUT.json, .md, .html. `pubmill audit` audits all published values by the specs at full scale.
+Outputs: OUTPUT.json and .html. `pubmill audit` audits all published values by the specs at full scale.
 """
 
 from pathlib import Path

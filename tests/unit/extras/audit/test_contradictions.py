@@ -7,7 +7,7 @@ import pytest
 
 from pubmill.extras.audit.audit_recipes import AuditRecipe
 from pubmill.extras.audit.audit_stages import AuditStage, graph_of_all_tables
-from pubmill.extras.audit.contradictions import NO_REASON, Contradiction
+from pubmill.extras.audit.contradictions import Contradiction
 from pubmill.extras.audit.value_audit import audit
 from pubmill.recipes.reading import as_json, read
 from pubmill.specs import Specs
@@ -102,7 +102,7 @@ def test_remarks_of_a_table_on_another_are_reasons(tmp_path: Path) -> None:
     for remarks, reasons in (
         ({"d": "of d", "any": "of all"}, ("of d",)),
         ({"any": "of all"}, ("of all",)),
-        ({"other": "of another"}, (NO_REASON,)),
+        ({"other": "of another"}, ("no reason is found in the paper",)),
     ):
         for name in ("p/table2", "p"):
             first = replace(made.tables[0], elsewhere={name: remarks})
