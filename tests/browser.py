@@ -6,7 +6,6 @@ Needs Debian's `chromium`, and the packages playwright and axe-playwright-python
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from importlib.resources import files
 from typing import Any
 
@@ -21,11 +20,7 @@ SIZES = {"desk": {"width": 1280, "height": 900}, "phone": {"width": 390, "height
 def launched(playwright: Any) -> Iterator[Any]:
     """Run a browser while the context lasts."""
     with playwright.sync_playwright() as running:
-        start = partial(running.chromium.launch, executable_path=CHROMIUM, args=["--no-sandbox"])
-        try:
-            made = start()
-        except playwright.Error:  # on a busy machine it has died at its start, before any page
-            made = start()
+        made = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield made
         made.close()
 

@@ -30,11 +30,9 @@ _ADVICE = (
 
 @contextmanager
 def _limited_process() -> Iterator[None]:
-    for kind, most in (
-        (resource.RLIMIT_AS, MEMORY),
-        (resource.RLIMIT_CPU, SECONDS),
-        (resource.RLIMIT_FSIZE, WRITTEN),
-    ):
+    bounds = {resource.RLIMIT_AS: MEMORY, resource.RLIMIT_CPU: SECONDS, resource.RLIMIT_FSIZE: WRITTEN}
+    before = {kind: resource.getrlimit(kind) for kind in bounds}
+    for kind, most in bounds.items():
         _lower_limit(kind, most)
     signal.signal(signal.SIGXCPU, _raise_out_of_time)
     try:
@@ -50,6 +48,10 @@ def _limited_process() -> Iterator[None]:
         if too_large and resource.getrlimit(resource.RLIMIT_FSIZE)[0] == WRITTEN:
             raise PubmillError(f"a file that is written has more than {WRITTEN:,} bytes; {_ADVICE}") from None
         raise
+    finally:
+        for kind, limits in before.items():
+            with suppress(ValueError):  # only root may raise the limit of processor time again
+                resource.setrlimit(kind, limits)
 
 
 def _lower_limit(kind: int, most: int) -> None:

@@ -8,7 +8,7 @@ import runpy
 import sys
 from contextlib import chdir, redirect_stderr
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from unittest.mock import patch
 
 from typer.testing import CliRunner
@@ -26,15 +26,9 @@ class Ended(NamedTuple):
     stderr: str
 
 
-def unlimited() -> Any:
-    """Return a context in which programs set no limits: these would hold for the later tests of the process,
-    and Chromium reserves more memory than they allow."""
-    return patch("pubmill.hardware.process_limits._lower_limit", lambda kind, most: None)
-
-
 def run_verb(*words: object, checkout: Path = ROOT) -> Ended:
     """Run a verb of the command in a checkout."""
-    with chdir(checkout), unlimited():
+    with chdir(checkout):
         ended = CliRunner().invoke(APP, list(map(str, words)))
     if isinstance(ended.exception, PubmillError):
         return Ended(1, ended.stdout, f"pubmill: error: {ended.exception}\n")
@@ -63,6 +57,6 @@ def start(name: str, *arguments: object) -> None:
 def run_program(name: str, *arguments: object) -> str:
     """Run a program as its command line does, and return its messages; an error raises SystemExit."""
     messages = io.StringIO()
-    with patch.object(sys, "path", [*sys.path]), redirect_stderr(messages), unlimited():
+    with patch.object(sys, "path", [*sys.path]), redirect_stderr(messages):
         start(name, *arguments)
     return messages.getvalue()

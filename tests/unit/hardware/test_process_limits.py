@@ -1,10 +1,13 @@
 """Programs that read untrusted files end at a limit of memory, time or size, and say which one it was."""
 
+import resource
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from pubmill.hardware import process_limits as limits
 
 PROGRAM = """
 import resource, sys
@@ -66,3 +69,11 @@ def test_a_program_may_compute_for_a_day_and_a_lower_limit_holds(root: Path, bef
     """Soft and hard limits; -1: none."""
     body = "print(resource.getrlimit(resource.RLIMIT_CPU), file=sys.stderr)"
     assert said(root, f"resource.setrlimit(resource.RLIMIT_CPU, ({before}))", body) == (0, f"{after}\n")
+
+
+def test_afterwards_the_process_has_its_own_limits_again() -> None:
+    """Chromium, for one, reserves more memory than a program may."""
+    kinds = (resource.RLIMIT_AS, resource.RLIMIT_FSIZE)
+    before = [resource.getrlimit(kind) for kind in kinds]
+    inside = limits.limited(lambda: resource.getrlimit(resource.RLIMIT_AS))()
+    assert inside[0] <= limits.MEMORY and [resource.getrlimit(kind) for kind in kinds] == before
