@@ -59,16 +59,18 @@ def test_a_limit_is_named_in_one_message(
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ("-1, -1", "(86400, 86460)"),
-        ("100, -1", "(100, 160)"),
+        ("HARD, HARD", "(86400, 86460)"),
+        ("100, HARD", "(100, 160)"),
         ("50, 60", "(50, 60)"),
         ("86401, 86409", "(86400, 86409)"),
     ],
 )
 def test_a_program_may_compute_for_a_day_and_a_lower_limit_holds(root: Path, before: str, after: str) -> None:
-    """Soft and hard limits; -1: none."""
-    body = "print(resource.getrlimit(resource.RLIMIT_CPU), file=sys.stderr)"
-    assert said(root, f"resource.setrlimit(resource.RLIMIT_CPU, ({before}))", body) == (0, f"{after}\n")
+    """Soft and hard limits; only root may raise a hard one above that of this process."""
+    kind = "resource.RLIMIT_CPU"
+    body = f"print(resource.getrlimit({kind}), file=sys.stderr)"
+    limit = f"HARD = resource.getrlimit({kind})[1]; resource.setrlimit({kind}, ({before}))"
+    assert said(root, limit, body) == (0, f"{after}\n")
 
 
 def test_afterwards_the_process_has_its_own_limits_again() -> None:
