@@ -47,6 +47,14 @@ def test_the_largest_effect_is_first_then_what_differs_and_all_are_about_cells_o
     assert any("uncased" in reason for reason in found.reasons) and found.conflicts
 
 
+def test_a_reason_is_its_first_sentences_up_to_160_characters() -> None:
+    first = "A short reason."
+    for length, fits in ((160, True), (161, False)):
+        second = "B" + "x" * (length - len(first) - 2) + "."
+        why = WeighedStatement(row("one", ours=f"{first} {second}"), 1).why
+        assert why == (f"{first} {second}" if fits else first)
+
+
 def test_known_effects_come_first_and_those_known_to_be_none_last() -> None:
     effects = {"none": 0.0, "small": 0.5, "large": 3.0}
     given = [

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
 
 from pubmill.errors import PubmillError
 from pubmill.storage import network
@@ -203,6 +204,18 @@ def test_only_answers_that_may_change_are_asked_for_again(
         fetch(f"{server.url}/f", tmp_path / "f")
     assert type(caught.value) is kind and len(server.requests) == requests
     assert sleeps == [1, 2, 4, 8, 16][: requests - 1]  # each pause is twice the last
+
+
+@pytest.mark.parametrize("error", [requests.ConnectionError(), requests.ConnectionError("cut off")])
+def test_a_broken_connection_is_named_whatever_its_error_says(
+    sleeps: list[float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(requests.Session, "get", broken)
+    with pytest.raises(PubmillError, match=f"connection failed: {error}"):
+        fetch("https://localhost/f", tmp_path / "f")
 
 
 @pytest.mark.parametrize("declared", [True, False])

@@ -240,6 +240,7 @@ def test_facts_run_down_the_page_where_the_table_says_so(tmp_path: Path) -> None
     assert [note for note in found.all_notes if "DRUGS" in note] == ["Task, Train: as DRUGS"]
     page = parsed(FACT_TABLE_RENDERERS["html"](found))
     assert [th.text for th in page.xpath("//thead//th")] == ["Fact", "drugs", "notes"]
+    assert found.across == [("drugs", False), ("notes", False)]
     lines = [" ".join(tr.xpath("./th")[0].text_content().split()) for tr in page.xpath("//tbody/tr")]
     assert lines == ["Task", "Train", "Dev", "Test", "BLURB a suite", "Bias"]
     assert not [note for note in found.all_notes if "a suite" in note]

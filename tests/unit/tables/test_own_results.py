@@ -47,6 +47,6 @@ def test_a_score_stands_beside_the_highest_published_and_its_test(
 
 
 def test_a_scale_that_is_not_comparable_is_not_tested(tmp_path: Path) -> None:
-    made = asked(comparable=False)
+    made = asked(comparable=False, notes=("a note on the table",))
     [line] = lines(tmp_path, made, 0.9, 0.902)
     assert line.endswith(f"highest published: 80.9 (BERT), not compared: {made.scale_title}")
