@@ -28,32 +28,33 @@ def start() -> None:
     if not stage or stage[0] not in known:
         raise PubmillError(f"pubmill.job: the first word must be a stage: {', '.join(known)}")
     del sys.argv[1]
-    program(import_module(f"{jobs.__name__}.{stage[0]}").main)()
+    module = import_module(f"{jobs.__name__}.{stage[0]}")
+    program(module.main, module.__doc__)()
 
 
-def program(main: Callable[..., None]) -> Callable[[], None]:
+def program(main: Callable[..., None], described: str | None = None) -> Callable[[], None]:
     """Return a function that reads the parameters of `main` from the command line and calls it.
 
     A parameter is an option of its name (`save_minutes`: --save-minutes; `input_`: --input), which may be
     left out if it has a default. Its type decides how it is read: a recipe, from JSON text or a JSON file;
     `Literal`, one of these words; `list[Path]`, one or more; `dict[str, Path]`, NAME=PATH, repeated; `bool`,
-    a flag; or `Path`, `str`, `int` or `float`. `Annotated[TYPE, "..."]` describes it, and the docstring of
-    the module is the program's help.
+    a flag; or `Path`, `str`, `int` or `float`. `Annotated[TYPE, "..."]` describes it. `described`: the
+    program's help, by default the docstring of the module of `main`.
     """
 
     def parse_and_call() -> None:
-        described = sys.modules[main.__module__].__doc__
-        parser = ArgumentParser(description=described, formatter_class=RawDescriptionHelpFormatter)
+        text = described or sys.modules[main.__module__].__doc__
+        parser = ArgumentParser(description=text, formatter_class=RawDescriptionHelpFormatter)
         hints = get_type_hints(main, include_extras=True)
         for name, parameter in inspect.signature(main).parameters.items():
-            kind, *text = get_args(hints[name]) if get_origin(hints[name]) is Annotated else [hints[name]]
+            kind, *help_ = get_args(hints[name]) if get_origin(hints[name]) is Annotated else [hints[name]]
             required = parameter.default is parameter.empty
             parser.add_argument(
                 f"--{name.rstrip('_').replace('_', '-')}",
                 dest=name,
                 required=required,
                 default=None if required else parameter.default,
-                help=text[0] if text else None,
+                help=help_[0] if help_ else None,
                 **_reading(kind),
             )
         main(**vars(parser.parse_args()))

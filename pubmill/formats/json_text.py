@@ -57,7 +57,8 @@ def json_items(text: str, where: str) -> list[tuple[str, Any]]:
     content = parse_json(text, where)
     if isinstance(content, dict):
         values = list(content.values())
-        lists = [value for value in values if isinstance(value, list) and _is_nested(value)]
+        lists = [value for value in values if isinstance(value, list) and value]
+        lists = [value for value in lists if all(isinstance(item, dict | list) for item in value)]
         if len(lists) == 1 and not any(isinstance(content.get(key), str) for key in ("text", "data")):
             content = lists[0]
         elif values and all(isinstance(value, dict) for value in values):
@@ -73,10 +74,6 @@ def json_rows(text: str, where: str, is_row: Callable[[Any], bool]) -> list[tupl
     if [place for place, _ in items] == [where] or not (items and all(is_row(item) for _, item in items)):
         return items if "\n" in text.strip() else [(f"{where}:1", parse_json(text, where))]
     return items
-
-
-def _is_nested(value: list[Any]) -> bool:
-    return bool(value) and all(isinstance(item, dict | list) for item in value)
 
 
 def parsed_or_none(text: str) -> Any:

@@ -52,10 +52,4 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 
 def escape_controls(text: str) -> str:
     """Return the text with characters that act on a terminal replaced by `\\x1b`, `\\u202e` and the like."""
-    return _ACTING.sub(lambda match: _escape_code(ord(match[0])), text)
-
-
-def _escape_code(number: int) -> str:
-    if number < 0x100:
-        return f"\\x{number:02x}"
-    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+    return _ACTING.sub(lambda match: match[0].encode("unicode_escape").decode(), text)

@@ -47,7 +47,7 @@ from pubmill.storage.model_folders import (
     WEIGHTS,
     folder_fault,
 )
-from pubmill.storage.privacy import label_of_process
+from pubmill.storage.privacy import keep_private, label_of_process
 from pubmill.storage.release_pins import COMMIT, read_pin
 
 
@@ -61,9 +61,10 @@ def export(
     archive: Path | None = None,
     pin: Path | None = None,
 ) -> None:
-    """Write the model folder `output`; write nothing if the result does not load. `statistics` is the
-    stats.json of the pretraining corpus, for the card; `pin` is what the first download of released weights
-    found (`pubmill.storage.release_pins`)."""
+    """Write the model folder `output`, readable only by its owner if an input is; write nothing if the result
+    does not load. `statistics` is the stats.json of the pretraining corpus, for the card; `pin` is what the
+    first download of released weights found (`pubmill.storage.release_pins`)."""
+    keep_private(path for path in (checkpoint, vocab, folder) if path)
     weights, facts = _with_pin(recipe.weights, pin)
     made_here = isinstance(weights, PretrainedWeights | RandomWeights)
     with writing_folder(output) as temporary:
@@ -102,6 +103,7 @@ def export(
         )
         readme.write_text(card, encoding="utf-8")
         write_folder_sums(temporary, output.name)
+    print(f"{output}: {recipe.model}, weights of kind {weights.kind}")
 
 
 def _with_pin(weights: ModelWeights, pin: Path | None) -> tuple[ModelWeights, Mapping[str, object]]:

@@ -15,7 +15,7 @@ from queue import SimpleQueue
 from tests.mutations.points import Mutation
 
 NOT_COPIED = (".git", ".venv", ".snakemake", ".hypothesis", "results", "data", "*_cache", "__pycache__")
-PYTEST = (sys.executable, "-m", "pytest", "-x", "-q", "-m", "not long", "-p", "no:cacheprovider")
+PYTEST = (sys.executable, "-m", "pytest", "-x", "-q", "-m", "not weekly", "-p", "no:cacheprovider")
 PASSED = (0, 5)
 """Status of pytest if no test failed, or if there was none."""
 LIMIT = 1200.0

@@ -21,7 +21,7 @@ def test_only_one_is_singular() -> None:
 
 
 HOSTILE = "a\x1b[2J\x1b]0;title\x07\rb\x9bc\u202ed\u2066e\u200ff\u2028g\ufdd0h\ud800i\U0001fffe"
-SHOWN = r"a\x1b[2J\x1b]0;title\x07\x0db\x9bc\u202ed\u2066e\u200ff\u2028g\ufdd0h\ud800i\U0001fffe"
+SHOWN = r"a\x1b[2J\x1b]0;title\x07\rb\x9bc\u202ed\u2066e\u200ff\u2028g\ufdd0h\ud800i\U0001fffe"
 KEPT = "plain\ttext\nof two lines, naïve, 中文, 𝛼, soft\u00adhyphen, a\u200bb"
 
 
