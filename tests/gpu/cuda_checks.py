@@ -241,7 +241,7 @@ CHECKS[("the compiled update equals PyTorch's kernels", "Adam")] = (compiled_upd
 CHECKS[("masks of dropout equal the processor's", "seeded")] = (same_masks, None)
 CHECKS |= {
     ("pretraining in float16 is near float32", case): (pretraining_in_half_is_near, PRETRAINING[case])
-    for case in ("BERT", "Megatron", "ALBERT", "ELECTRA", "adversarial")
+    for case in ("whole words, next sentence", "Megatron", "ALBERT", "ELECTRA", "adversarial")
 }
 CHECKS |= {
     (f"{methods.describe()} equal the plain method", case): (
@@ -249,7 +249,7 @@ CHECKS |= {
         PRETRAINING[case],
     )
     for methods in (UNPADDED, COMPILED, FLASH_3)
-    for case in ("BERT", "RoBERTa", "Megatron", "ALBERT", "ModernBERT")
+    for case in ("whole words, next sentence", "RoBERTa over documents", "Megatron", "ALBERT", "ModernBERT")
 }
 
 

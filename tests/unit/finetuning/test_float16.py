@@ -95,13 +95,3 @@ def test_a_run_that_always_overflows_has_diverged(
     Watched(monkeypatch, *((always, NEVER) if faults == "gradients" else (NEVER, always)))
     report = learnt(replace(HALF, epochs=6), cases).report
     assert report["failed"] == "nan" and report["steps"] == steps
-
-
-OTHERS = "tokens crf, tokens dice, sequence mention-max, sequence bilstm, multilabel, span, relations"
-
-
-@pytest.mark.parametrize("case", OTHERS.split(", "))
-def test_every_task_and_head_learns_in_float16(case: str, cases: Path) -> None:
-    report = learnt(replace(CASES[case], precision="float16", epochs=2), cases).report
-    scaling: Any = report["hardware"]["loss_scaling"]
-    assert report["failed"] is None and scaling["skipped"] < report["steps"]

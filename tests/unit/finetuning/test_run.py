@@ -26,7 +26,7 @@ from pubmill.recipes.reading import as_values
 from pubmill.storage.files import read_json, read_jsonl_gz, sha256, write_json
 from tests.unit.finetuning.fake_graphs import FakeRecorder, on_gpu
 from tests.unit.programs import run_program
-from tests.unit.toy_tasks import SPAN, TOKENS
+from tests.unit.toy_tasks import OURS, SPAN, TOKENS, write_dataset
 
 STILL: dict[str, Any] = {"learning_rate": 1e-30, "epochs": 1}
 """Training that leaves weights as they were, for it adds less than their last digit."""
@@ -67,6 +67,23 @@ def test_a_run_accounts_for_itself(tiny: Path, tokens: Path) -> None:
     assert report["steps"] == 4 * 7 and report["failed"] is None and report["model"] == "tiny"
     assert report["hardware"]["threads"] == torch.get_num_threads()
     assert set(report["data_sha256"]) == {"train", "dev"}
+
+
+@pytest.mark.parametrize(
+    ("recipe", "epochs", "least"),
+    [
+        (replace(OURS["mentions"], entities="original"), 3, 0.9), (OURS["nested mentions"], 4, 0.7),
+        (OURS["relations"], 8, 0.8),
+    ],
+    ids=["sequence", "mentions", "relations"],
+)  # fmt: skip
+def test_a_task_is_learnt(
+    recipe: FinetuningRecipe, epochs: int, least: float, tiny: Path, tmp_path: Path
+) -> None:
+    folder = write_dataset(tmp_path, recipe.task, train=200)
+    exact = replace(recipe, dropout=0.0, head_dropout=0.0, epochs=epochs, learning_rate=5e-3)
+    made = finetune(FinetuningJob(exact, tiny, folder, 1, "test"))
+    assert made.report["dev"]["best"] > least
 
 
 @pytest.mark.parametrize("train_on", ["train", "train+dev"])

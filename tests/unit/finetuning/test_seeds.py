@@ -3,7 +3,6 @@
 import json
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -65,9 +64,9 @@ def trained_again(folder: Path, before: dict[str, int]) -> list[int]:
 
 
 def test_a_seed_after_others_gives_what_it_gives_alone(
-    root: Path, arguments: Callable[..., list[str]], undisturbed: Path, tmp_path: Path
+    root: Path, python: str, arguments: Callable[..., list[str]], undisturbed: Path, tmp_path: Path
 ) -> None:
-    program = [sys.executable, str(root / "scripts/finetune.py"), *arguments(tmp_path / "alone", 3)]
+    program = [python, str(root / "scripts/finetune.py"), *arguments(tmp_path / "alone", 3)]
     subprocess.run(program, check=True, capture_output=True, cwd=root)
     [(name, alone)] = predictions(tmp_path / "alone").items()
     assert predictions(undisturbed)[name] == alone and len(set(predictions(undisturbed).values())) > 1

@@ -45,12 +45,9 @@ TABLES = {
     "sent_starters.txt": "the\n",
 }
 TEXTS = [
-    "BACKGROUND: Dr. Smith gave 5 mg i.v. daily. The rats were well.\nRESULTS: None died!",
-    "No stop here",
-    "",
-    "   \n ",
-    "Café. [SEP] and [PAD] are diseases (PAD). The rats were given more.",
-]
+    "BACKGROUND: Dr. Smith gave 5 mg i.v. daily. The rats were well.\nRESULTS: None died!", "No stop here",
+    "", "   \n ", "Café. [SEP] and [PAD] are diseases (PAD). The rats were given more.",
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

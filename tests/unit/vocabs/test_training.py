@@ -62,12 +62,6 @@ def test_auto_tokenizer_agrees(folders: dict[str, Path], name: str, loaded: str,
 
 
 @pytest.mark.parametrize("name", RECIPES)
-def test_capitals_are_treated_as_the_recipe_says(folders: dict[str, Path], name: str) -> None:
-    tokenizer = AutoTokenizer.from_pretrained(folders[name])
-    assert (tokenizer.tokenize("Cells") == tokenizer.tokenize("cells")) is RECIPES[name].lowercase
-
-
-@pytest.mark.parametrize("name", RECIPES)
 @given(
     text=named_texts
     | st.text(characters)
@@ -125,22 +119,6 @@ def test_sentencepiece_merges_are_those_that_it_learns_from_text() -> None:
         bos_id=-1, eos_id=-1, control_symbols=["[CLS]", "[SEP]", "[MASK]"], minloglevel=2,
     )  # fmt: skip
     assert pieces_of.read_pieces(model) == pieces_of.read_pieces(theirs.getvalue()) and too_long == 0
-
-
-def test_special_tokens_stand_where_each_form_has_them(folders: dict[str, Path]) -> None:
-    roberta = AutoTokenizer.from_pretrained(folders["byte-level"])
-    assert roberta.convert_tokens_to_ids([*FIRST, MASK]) == [0, 1, 2, 3, len(roberta) - 1]
-    albert = AutoTokenizer.from_pretrained(folders["albert"])
-    assert albert.convert_ids_to_tokens(list(range(5))) == ["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]"]
-    bert = (folders["biomegatron"] / "vocab.txt").read_text().splitlines()
-    assert tuple(bert[:5]) == SPECIAL and len(set(bert)) == len(bert)
-
-
-@pytest.mark.parametrize("name", ["biomegatron", "biomegatron-bpe"])
-def test_no_word_of_known_characters_is_unknown_in_berts_form(folders: dict[str, Path], name: str) -> None:
-    tokenizer = load_tokenizer(folders[name])
-    for word in ("slleC", "2-LI", "%tt", "é"):
-        assert tokenizer.token_to_id("[UNK]") not in tokenizer.encode(word, add_special_tokens=False).ids
 
 
 def test_diagnosis_counts_the_corpus(tmp_path: Path) -> None:
