@@ -29,7 +29,6 @@ from tests.unit.pretraining.toy_pretraining import changed, make_data
 
 
 def pretend_to_compile(function: Any = None, **settings: Any) -> Any:
-    """Stand for torch.compile: the function runs as it is."""
     return pretend_to_compile if function is None else function
 
 

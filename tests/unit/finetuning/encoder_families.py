@@ -25,7 +25,6 @@ def sentence(generator: random.Random) -> TokensExample:
 
 
 def wordpiece(folder: Path) -> Any:
-    """A BERT's tokenizer: [CLS] ... [SEP]."""
     pieces = [*SYLLABLES, *(f"##{piece}" for piece in SYLLABLES)]
     vocab = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *pieces]
     (folder / "vocab.txt").write_text("\n".join(vocab) + "\n")
@@ -46,7 +45,6 @@ def byte_pairs(special: list[str]) -> Tokenizer:
 
 
 def byte_level(folder: Path) -> Any:
-    """A RoBERTa's tokenizer: <s> ... </s>, and </s></s> between two texts."""
     byte_pairs(["<s>", "<pad>", "</s>", "<unk>", "<mask>"]).model.save(str(folder))
     return transformers.RobertaTokenizer.from_pretrained(folder)
 
@@ -81,7 +79,6 @@ llama_bytes = of_bytes("<s> $A", "<s> $A <s> $B", bos_token="<s>", eos_token="</
 
 
 def unigrams(special: list[str]) -> list[tuple[str, float]]:
-    """A vocabulary of the SentencePiece kind."""
     starts = [("▁" + piece, -2.0) for piece in SYLLABLES]
     letters = [(letter, -9.0) for letter in "abcdefghijklmnopqrstuvwxyz"]
     pieces = [(piece, -3.0) for piece in SYLLABLES]
@@ -127,7 +124,6 @@ def pairs_and_merges(splitter: Any, special: list[str]) -> tuple[dict[str, int],
 
 
 def of_pairs(kind: Any, special: list[str]) -> Callable[[Path], Any]:
-    """A tokenizer with SentencePiece's BPE."""
 
     def made(folder: Path) -> Any:
         vocab, merges = pairs_and_merges(pre_tokenizers.Metaspace(), special)

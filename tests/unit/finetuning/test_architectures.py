@@ -65,7 +65,6 @@ def test_words_given_one_by_one_are_read_as_in_their_sentence(family: str, folde
 
 @every_architecture
 def test_padding_changes_nothing(family: str, folders: dict[str, Path]) -> None:
-    """Except where all batches have one width."""
     encoder = load(folders[family]).eval()
     assert encoders.fixed_width(encoder, 64) == FIXED.get(family)
     if family in FIXED:
@@ -195,7 +194,6 @@ def test_dropout_is_the_recipes_everywhere_and_without_it_training_computes_what
 
 @every_family
 def test_texts_are_framed_as_their_tokenizer_frames_them(folders: dict[str, Path], family: str) -> None:
-    """With its segments, where the encoder has any."""
     tokenizer, texts = encoders.load_encoder_tokenizer(folders[family]), ["ine baco", "nu"]
     assert encoders.has_segments(load(folders[family])) == (family in WITH_SEGMENTS)
     reader = Reader(tokenizer, 64, "separate" if family in WITH_SEGMENTS else "none")

@@ -160,7 +160,6 @@ def test_encodings_in_blocks_are_those_of_padded_inputs(family: str, folders: di
 
 
 def test_decoders_do_not_attend_in_blocks(bert: Path) -> None:
-    """They would see what follows."""
     encoder = load_encoder(bert, 0.0, CPU)
     encoder.config.is_decoder = True
     use_blocks(encoder)

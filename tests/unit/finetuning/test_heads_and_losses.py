@@ -31,7 +31,6 @@ def chain_and_scores(labels: int, counts: Sequence[int], seed: int) -> tuple[Lin
 
 
 def score(chain: LinearChain, scores: torch.Tensor, path: Sequence[int]) -> torch.Tensor:
-    """Of one labelling of one instance."""
     total = chain.start[path[0]] + chain.end[path[-1]]
     for place, label in enumerate(path):
         total = total + scores[place, label]
@@ -45,7 +44,6 @@ def score(chain: LinearChain, scores: torch.Tensor, path: Sequence[int]) -> torc
 def test_likelihood_best_labelling_and_marginals_are_those_of_all_labellings(
     labels: int, counts: list[int], seed: int
 ) -> None:
-    """With the gradients of the likelihood."""
     chain, scores = chain_and_scores(labels, counts, seed)
     gold = torch.randint(labels, (sum(counts),))
     found = chain(scores, counts, gold)
@@ -133,7 +131,6 @@ def test_losses_of_classes_are_the_formulas() -> None:
 
 
 def test_class_weights_are_inverse_to_frequency() -> None:
-    """Those of labels balance the absence and presence of each."""
     assert losses.class_weights([1, 3]) == [2.0, pytest.approx(2 / 3)]
     assert losses.class_weights([2, 0, 2]) == [1.0, 0.0, 1.0]
     absence, presence = losses.label_weights([1, 5, 0, 10], examples=10)
@@ -150,7 +147,6 @@ def test_dice_loss_has_finite_gradients_however_sure_the_scores(margin: float) -
 
 
 def test_binary_cross_entropy_is_the_mean_over_examples_and_labels() -> None:
-    """And weighs absence and presence, if there are weights."""
     scores = torch.logit(torch.tensor([[0.5, 0.2], [0.9, 0.4]], dtype=torch.float64))
     targets = torch.tensor([[1.0, 0.0], [0.0, 1.0]], dtype=torch.float64)
     logs = [math.log(0.5), math.log(0.8), math.log(0.1), math.log(0.4)]

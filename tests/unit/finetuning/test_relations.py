@@ -40,7 +40,6 @@ def entity(text: str, mention: str, kind: str = "ine") -> Entity:
 
 
 def task(model: Path, max_length: int = 64, **settings: Any) -> Sequences:
-    """With the marks in its vocabulary, where the recipe has them."""
     recipe = replace(RECIPE, **settings)
     segments: Literal["separate", "none"] = "none" if model.name == "roberta" else "separate"
     reader = Reader(load_encoder_tokenizer(model), max_length, segments, marks=written_tokens(recipe))
@@ -50,7 +49,6 @@ def task(model: Path, max_length: int = 64, **settings: Any) -> Sequences:
 
 
 def shown(made: Sequences, instance: Instance) -> tuple[list[str], list[str]]:
-    """The subwords of an instance, and those that the head reads."""
     tokens = list(made.reader.tokenizer.convert_ids_to_tokens(instance.ids))
     return tokens, [tokens[place] for place in instance.places]
 
@@ -227,7 +225,6 @@ def test_settings_that_cannot_be_followed_are_refused(
 
 
 def rows_of(encoder: PreTrainedModel) -> torch.Tensor:
-    """A copy of the embeddings of the vocabulary."""
     weight = encoder.get_input_embeddings().weight
     assert isinstance(weight, torch.Tensor)
     return weight.detach().clone()
@@ -265,7 +262,6 @@ def test_spare_rows_are_used_and_a_kept_model_is_left_as_it_is(models: dict[str,
 
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=8), st.sampled_from(["max", "average"]))
 def test_pooling_is_what_a_loop_gives(lengths: list[int], how: Literal["max", "average"]) -> None:
-    """Values and gradients."""
     generator = torch.Generator().manual_seed(sum(lengths))
     rows = torch.randn(sum(lengths), 3, generator=generator, dtype=torch.float64, requires_grad=True)
     weights = torch.randn(len(lengths), 3, generator=generator, dtype=torch.float64)

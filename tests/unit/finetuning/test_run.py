@@ -35,7 +35,6 @@ BOTH = replace(TOKENS, train_on="train+dev")
 
 @pytest.fixture(scope="module")
 def factoid(toy_data: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The questions that have answers."""
     folder = tmp_path_factory.mktemp("data") / "factoid"
     for split in ("train", "dev", "test"):
         examples = read_split(toy_data["span"], split, SpanExample)
@@ -105,14 +104,12 @@ def test_a_chain_goes_on_with_the_head_for_answers(
 @pytest.mark.parametrize(
     ("recipe", "labels", "same"),
     [
-        (TOKENS, None, True),
-        (replace(TOKENS, tagging="io"), ["I-Thing", "O"], False),
-        (TOKENS, ["B-Other", "I-Other", "O"], False),
-        (replace(TOKENS, crf=True), None, False),
+        (TOKENS, None, True), (replace(TOKENS, tagging="io"), ["I-Thing", "O"], False),
+        (TOKENS, ["B-Other", "I-Other", "O"], False), (replace(TOKENS, crf=True), None, False),
         (replace(TOKENS, head="mlp", head_sizes=[16]), None, False),
         (replace(TOKENS, head_dropout=0.3, loss="weighted"), None, True),
     ],
-)
+)  # fmt: skip
 def test_only_the_same_head_goes_on(
     recipe: FinetuningRecipe, labels: list[str] | None, same: bool, before: dict[str, Path]
 ) -> None:
@@ -178,7 +175,6 @@ def by_program(
 
 
 def test_the_program_gives_the_same_as_the_library(tiny: Path, tokens: Path, tmp_path: Path) -> None:
-    """`--selected` decides what it chose."""
     chosen = {"learning_rate": 1e-3, "batch_size": 16, "epochs": 1}
     output = by_program(tmp_path, tiny, tokens, asdict(TOKENS), {"chosen": chosen, "mean_dev": 0.5})
     recipe = replace(TOKENS, learning_rate=1e-3, batch_size=16, epochs=1)

@@ -157,7 +157,6 @@ def test_what_could_not_be_read_as_it_stands_is_counted(model: Path) -> None:
 
 
 def test_the_loss_by_hand(model: Path) -> None:
-    """Windows of other lengths don't matter to a window."""
     made = task(model)
     windows = made.encode([asked("ba co"), asked("ba co di fu ge")]).instances
     batch = collate(windows, 0, torch.device("cpu"))
@@ -260,11 +259,9 @@ def test_dev_scores_are_of_questions_over_all_their_contexts(model: Path) -> Non
     """Three questions; what is predicted of the second one's context stands for itself."""
     examples = [
         asked("ba co", "ba co", name="1_0", group="1", golds=["BA CO", "nu"]),
-        asked("ba", name="1_1", group="1", golds=["BA CO", "nu"]),
-        asked("lo mi", "lo mi", name="2"),
-        asked("lo mi", "mi", name="3_0", group="3"),
-        asked("lo di", "di", name="3_1", group="3"),
-    ]
+        asked("ba", name="1_1", group="1", golds=["BA CO", "nu"]), asked("lo mi", "lo mi", name="2"),
+        asked("lo mi", "mi", name="3_0", group="3"), asked("lo di", "di", name="3_1", group="3"),
+    ]  # fmt: skip
     predicted = [
         [best("co", 0.6), best("ba co", 0.4)], [best("", 0.99), best("Co", 0.9), best("ba", 0.5)],
         [best("", 0.9), best("lo mi", 0.1)], [best("lo", 0.2)], [best("Di", 0.3)],

@@ -32,13 +32,11 @@ from tests.unit.toy_tasks import OURS, SPAN, SYLLABLES, TOKENS
 
 CPU = torch.device("cpu")
 STANDARD: dict[str, FinetuningRecipe] = {
-    "tokens": TOKENS,
-    "io": replace(TOKENS, tagging="io"),
+    "tokens": TOKENS, "io": replace(TOKENS, tagging="io"),
     "fewer layers": replace(TOKENS, removed_layers=1, frozen_layers=0),
-    "bfloat16": replace(TOKENS, precision="bfloat16"),
-    "span": SPAN,
+    "bfloat16": replace(TOKENS, precision="bfloat16"), "span": SPAN,
     "train and dev": replace(TOKENS, train_on="train+dev"),
-}
+}  # fmt: skip
 
 
 def trained(recipe: FinetuningRecipe, model: Path, dataset: Path) -> Run:
@@ -55,7 +53,6 @@ def kept(folder: Path, recipe: FinetuningRecipe, model: Path, dataset: Path) -> 
 
 @pytest.fixture(scope="module")
 def run_of(tiny: Path, toy_data: dict[str, Path]) -> Callable[[str], Run]:
-    """A function that trains an epoch by the recipe of this name, once."""
 
     @cache
     def run_of(name: str) -> Run:
@@ -67,7 +64,6 @@ def run_of(tiny: Path, toy_data: dict[str, Path]) -> Callable[[str], Run]:
 
 @pytest.fixture
 def tagger(run_of: Callable[[str], Run], tokens: Path, tmp_path: Path) -> Run:
-    """A run whose model is kept in a folder of the test."""
     run = run_of("tokens")
     keep(tmp_path / "kept", run.task, run.model, run.report, tokens)
     return run
@@ -323,7 +319,6 @@ def table(text: str, title: str) -> list[str]:
 
 
 def test_metadata_are_those_of_the_hub(tmp_path: Path) -> None:
-    """Without a dev score there is no result."""
     found = metadata(card(tmp_path, stored={"dataset": "bc2gm", "access": "public"}))
     assert found["pipeline_tag"] == FACTS["tokens"].hub_task == "token-classification"
     assert found["base_model"] == "bert-base" and "pubmill_access" not in found

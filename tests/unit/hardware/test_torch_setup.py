@@ -172,12 +172,10 @@ def test_auto_follows_the_processor(monkeypatch: pytest.MonkeyPatch, flags: str)
 @pytest.mark.parametrize(
     ("native", "capability", "expected"),
     [
-        (True, (9, 0), "bfloat16"),
-        (False, (7, 5), "float16"),
-        (False, (7, 0), "float16"),
+        (True, (9, 0), "bfloat16"), (False, (7, 5), "float16"), (False, (7, 0), "float16"),
         (False, (6, 1), "float32"),
     ],
-)
+)  # fmt: skip
 def test_a_gpu_that_only_emulates_bfloat16_has_float16_if_it_has_tensor_cores(
     monkeypatch: pytest.MonkeyPatch, native: bool, capability: tuple[int, int], expected: str
 ) -> None:

@@ -49,17 +49,15 @@ def unigram(*steps: Any) -> Tokenizer:
 @pytest.mark.parametrize(
     ("tokenizer", "kind"),
     [
-        (byte_level(), encoding.ByteLevelEncoder),
-        (byte_level(add_prefix_space=True), encoding.Encoder),
-        (byte_level(use_regex=False), encoding.Encoder),
-        (wordpiece(), encoding.BertEncoder),
+        (byte_level(), encoding.ByteLevelEncoder), (byte_level(add_prefix_space=True), encoding.Encoder),
+        (byte_level(use_regex=False), encoding.Encoder), (wordpiece(), encoding.BertEncoder),
         (with_punctuation_in_a_piece(), encoding.BertEncoder),
         (wordpiece(normalizers.Lowercase()), encoding.Encoder),
         (unigram(normalizers.Replace("``", '"'), normalizers.NFKD()), encoding.WhiteSpaceEncoder),
         (unigram(normalizers.Replace("t-c", "tc")), encoding.Encoder),
         (unigram(normalizers.Prepend("x")), encoding.Encoder),
     ],
-)
+)  # fmt: skip
 def test_the_fastest_encoder_that_gives_the_tokenizers_ids(tokenizer: Tokenizer, kind: type) -> None:
     encoder = encoding.make_encoder(tokenizer)
     assert type(encoder) is kind

@@ -47,7 +47,6 @@ def vocab(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def fresh(vocab: Path, seed: int) -> Any:
-    """A model with a row for each piece of a vocabulary."""
     size = len((vocab / "vocab.txt").read_text().splitlines())
     return build_model(Architecture(**SHAPE), Objective(masking="whole-word"), size, IDS, seed)
 
@@ -69,12 +68,10 @@ def checkpoint(tmp_path: Path, vocab: Path) -> Path:
 
 
 WEIGHTS: dict[str, dict[str, Any]] = {
-    "pretraining": {"recipe": "r", "step": 12345},
-    "random": {"recipe": "r"},
-    "folder": {"local": "mine"},
+    "pretraining": {"recipe": "r", "step": 12345}, "random": {"recipe": "r"}, "folder": {"local": "mine"},
     "hub": {"id": "lab/bert", "revision": "0" * 40},
     "archive": {"url": "https://example.org/model.tar.gz", "sha256": "0" * 64},
-}
+}  # fmt: skip
 
 
 def recipe(kind: str, **more: Any) -> ExportRecipe:
@@ -115,7 +112,6 @@ def test_card_and_configuration_say_what_was_done(tmp_path: Path, checkpoint: Pa
 
 @pytest.fixture
 def theirs(tmp_path: Path, vocab: Path) -> Path:
-    """A model folder of somebody else."""
     export(recipe("random"), tmp_path / "theirs", vocab=vocab)
     return tmp_path / "theirs"
 
@@ -183,7 +179,6 @@ def pin_file(folder: Path, **found: str) -> Path:
 
 
 def test_the_hub_is_pinned(tmp_path: Path, theirs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the spec, or by the first download."""
     asked: list[Any] = []
 
     def snapshot(name: str, **options: Any) -> str:
@@ -265,12 +260,10 @@ def learn_sentencepiece(prefix: Path) -> None:
 @pytest.mark.parametrize(
     ("family", "files", "lowercase"),
     [
-        ("roberta", ("vocab.json", "merges.txt"), False),
-        ("electra", ("vocab.txt",), True),
-        ("albert", (), True),
-        ("megatron-bert", ("vocab.txt",), True),
+        ("roberta", ("vocab.json", "merges.txt"), False), ("electra", ("vocab.txt",), True),
+        ("albert", (), True), ("megatron-bert", ("vocab.txt",), True),
     ],
-)
+)  # fmt: skip
 def test_a_released_archive_becomes_a_model(
     tmp_path: Path, family: str, files: tuple[str, ...], lowercase: bool
 ) -> None:
@@ -304,7 +297,6 @@ HUB = {"kind": "hub", "id": "lab/bert", "revision": "f"}
 
 
 def rows(card: str, title: str) -> dict[str, str]:
-    """The rows of a section's table."""
     section = card.split(f"## {title}\n")[1].split("\n## ")[0]
     cells = [line.strip("|").split(" | ", 1) for line in section.splitlines() if line.startswith("| ")][1:]
     return {name.strip(): value.strip() for name, value in cells}

@@ -34,7 +34,6 @@ ROWS = torch.tensor([1, 2, 7, 20, 21, 40, 47])
 
 
 def flops(model: Any, tokens: float, squares: float, masked: float, whole: bool = False) -> float:
-    """Operations of one model."""
     return operations(arithmetic.shape_of_network(model), tokens, squares, masked, whole)
 
 
@@ -49,7 +48,6 @@ def vectors(model: Any, rows: torch.Tensor) -> torch.Tensor:
 
 
 def done(forward: Callable[[], torch.Tensor]) -> int:
-    """Operations of a forward and backward pass, as torch counts them."""
     with FlopCounterMode(display=False) as counter:
         forward().sum().backward()
     return int(counter.get_total_flops())

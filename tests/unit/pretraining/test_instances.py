@@ -64,7 +64,6 @@ def instances(
 
 
 def epoch(corpus: Any, pairs: str, length: int = 24, sequences: str = "document") -> PackedBatch:
-    """A batch that is one epoch."""
     count = len(instances(corpus, pairs, 1, length=length, sequences=sequences))
     return instances(corpus, pairs, count, 7, length, sequences).batch(3)
 
@@ -161,13 +160,11 @@ def test_nothing_to_train_on_is_an_error(documents: list[list[int]], length: int
 
 
 def in_order(corpus: Any, length: int) -> PackedBatch:
-    """The instances of an epoch as they lie in the corpus."""
     made = instances(corpus, "none", length=length, sequences="full")
     return made.lay_out(np.arange(len(made)), module.generator(0, module.Stream.PAIRS))
 
 
 def text(corpus: Any) -> list[int]:
-    """The corpus with a separator after each document."""
     bounds = corpus.sentences[corpus.documents]
     documents = [corpus.ids[start:end].tolist() for start, end in pairwise(bounds)]
     return [symbol for document in documents for symbol in [*document, SEP]]
@@ -206,15 +203,6 @@ def test_sentences_stay_whole_where_they_can(documents: list[list[int]], length:
         begun = sentences[np.searchsorted(sentences, tokens[-1], side="right") - 1]
         ended = tokens[-1] + 1 in sentences
         assert ended or size[int(begun)] >= limit
-
-
-def test_chunks_begin_anew_from_time_to_time() -> None:
-    """So that many can be cut at once."""
-    corpus = packed([[3, 4]] * (2 * module.TOGETHER + 5))
-    starts = module.full_starts(corpus.sentences, corpus.documents, 30)
-    anew = [number * (3 + 4 + 1) for number in range(0, 2 * module.TOGETHER + 1, module.TOGETHER)]
-    assert set(anew) <= set(starts.tolist())
-    assert starts[-1] == 8 * (2 * module.TOGETHER + 5) and np.diff(starts).max() <= 31
 
 
 def test_sequences_are_filled() -> None:

@@ -34,7 +34,6 @@ texts = st.lists(st.lists(st.integers(1, 4), max_size=30), min_size=1, max_size=
 
 
 def draws(lengths: np.ndarray, *seed: int) -> Draws:
-    """Random numbers of all sequences of these lengths."""
     return Draws(np.arange(len(lengths)), 0, Stream.MASKS, seed)
 
 
@@ -57,12 +56,10 @@ def text(words: list[list[int]], seed: int = 0) -> tuple[np.ndarray, np.ndarray,
 
 
 def batch_of(ids: np.ndarray, inner: np.ndarray, lengths: np.ndarray) -> PackedBatch:
-    """Sequences of one segment, without labels."""
     return PackedBatch(ids, np.zeros_like(ids), inner, lengths, np.zeros_like(lengths), 0)
 
 
 def in_each_sequence(positions: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """How many of some positions lie in each sequence."""
     return np.bincount(np.repeat(np.arange(len(lengths)), lengths)[positions], minlength=len(lengths))
 
 

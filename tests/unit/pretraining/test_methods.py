@@ -26,7 +26,6 @@ CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)
 
 @pytest.fixture(autouse=True)
 def small_micro_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Several micro-batches a step."""
     monkeypatch.setitem(batch_preparation.TOKENS_AT_ONCE, "cpu", 3 * RECIPE.sequence_length)
 
 

@@ -46,7 +46,6 @@ def corpus() -> Any:
 
 @pytest.mark.parametrize(("expected", "objective"), BATCHES)
 def test_batches(expected: str, objective: dict[str, Any]) -> None:
-    """Of three steps, which reach into the second epoch."""
     recipe = changed(
         objective=objective, sequence_length=64, batch_size=50, steps=40, seed=3, architecture=LONG
     )

@@ -37,7 +37,6 @@ def build(window: int = 128, **more: Any) -> Any:
 
 
 def batch(lengths: list[int]) -> tuple[Tensor, Tensor]:
-    """Ids with padding, and where there are tokens."""
     present = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
     ids = torch.randint(5, VOCABULARY, present.shape, generator=torch.Generator().manual_seed(1))
     return ids.masked_fill(~present, SPECIAL["pad"]), present

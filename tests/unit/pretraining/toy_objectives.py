@@ -54,7 +54,6 @@ ONE = World(torch.device("cpu"))
 
 
 def part_of(data: Path, recipe: PretrainingRecipe = RECIPE) -> Part:
-    """The first micro-batch."""
     packed = PackedTokens(data / "tokens")
     batch = Instances(packed, recipe).batch(0)
     vocabulary = read_vocabulary(data, packed.special)

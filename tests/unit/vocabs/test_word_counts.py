@@ -20,7 +20,6 @@ texts = st.text(st.characters(exclude_categories=["Cs"])) | st.text(
 
 
 def whole(text: str, splitting: Splitting) -> list[str]:
-    """The words of a text as `tokenizers` separates them."""
     if splitting == "white-space":
         return text.split()
     if splitting == "byte-level":
