@@ -21,14 +21,7 @@ from pubmill.pretraining.micro_batches import Part
 from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.recipes import Optimisation
 from tests.unit.pretraining.toy_interrupts import lack_memory
-from tests.unit.pretraining.toy_pretraining import (
-    RECIPE,
-    begun,
-    changed,
-    losses,
-    pretrain,
-    weights,
-)
+from tests.unit.pretraining.toy_pretraining import RECIPE, begun, changed, losses, pretrain, weights
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)
 EXACT = changed(architecture={"dropout": 0.0}, precision="float32")
