@@ -86,7 +86,6 @@ def steps(trainer: Trainer, split: EncodedSplit, recorded: bool = True) -> Losse
 
 
 def largest(found: Losses, expected: Losses) -> float:
-    """Largest difference relative to the first loss."""
     return max(abs(a - b) for a, b in zip(found, expected, strict=True)) / abs(expected[0])
 
 
@@ -203,7 +202,6 @@ def compiled_update_works(recipe: None, folder: Path) -> str:
 
 
 def seconds_on_device(work: Callable[[], Any], times: int = 10) -> float:
-    """Mean seconds of the device for work that it has done before."""
     begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     begin.record()
     for _ in range(times):
@@ -228,11 +226,9 @@ def begin_pretraining(recipe: PretrainingRecipe, data: Path) -> engine.Pretraini
 
 FAST: Any = choose_precision("auto", DEVICE) if DEVICE.type == "cuda" else "bfloat16"
 KINDS: dict[str, Callable[[FinetuningRecipe, Path], str]] = {
-    "float32 equals the processor": same_as_processor,
-    "replayed steps equal usual ones": replayed_is_usual,
-    "steps never wait": never_waits,
-    "float16 is near float32": half_is_near,
-}
+    "float32 equals the processor": same_as_processor, "replayed steps equal usual ones": replayed_is_usual,
+    "steps never wait": never_waits, "float16 is near float32": half_is_near,
+}  # fmt: skip
 CASES = RECIPES if DEVICE.type == "cuda" else ("tokens bilstm", "sequence mention-max", "stabilised")
 CHECKS: dict[tuple[str, str], tuple[Callable[[Any, Path], str], Any]] = {
     (kind, case): (check, RECIPES[case]) for kind, check in KINDS.items() for case in CASES
@@ -241,7 +237,7 @@ CHECKS[("the compiled update equals PyTorch's kernels", "Adam")] = (compiled_upd
 CHECKS[("masks of dropout equal the processor's", "seeded")] = (same_masks, None)
 CHECKS |= {
     ("pretraining in float16 is near float32", case): (pretraining_in_half_is_near, PRETRAINING[case])
-    for case in ("BERT", "Megatron", "ALBERT", "ELECTRA", "adversarial")
+    for case in ("whole words, next sentence", "Megatron", "ALBERT", "ELECTRA", "adversarial")
 }
 CHECKS |= {
     (f"{methods.describe()} equal the plain method", case): (
@@ -249,7 +245,7 @@ CHECKS |= {
         PRETRAINING[case],
     )
     for methods in (UNPADDED, COMPILED, FLASH_3)
-    for case in ("BERT", "RoBERTa", "Megatron", "ALBERT", "ModernBERT")
+    for case in ("whole words, next sentence", "RoBERTa over documents", "Megatron", "ALBERT", "ModernBERT")
 }
 
 

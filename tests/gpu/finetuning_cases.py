@@ -40,14 +40,10 @@ RECIPES = {
     "relations": case(OURS["relations"]),
     "mentions": case(OURS["nested mentions"]),
     "stabilised": replace(
-        COMMON,
-        bias_correction=False,
-        weight_decay=0.01,
-        layerwise_decay=0.9,
-        frozen_layers=1,
+        COMMON, bias_correction=False, weight_decay=0.01, layerwise_decay=0.9, frozen_layers=1,
         reinitialised_layers=1,
     ),
-}
+}  # fmt: skip
 TASKS = list(dict.fromkeys(recipe.task for recipe in RECIPES.values()))
 IN_FLOAT32 = {"fnet"}
 """Architectures whose steps are not recorded, because they have no working copy in bfloat16."""

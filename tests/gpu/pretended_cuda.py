@@ -19,20 +19,11 @@ H100 = SimpleNamespace(
     name="NVIDIA H100 80GB HBM3", total_memory=85_000_000_000, major=9, minor=0, multi_processor_count=132
 )
 CUDA = {
-    "is_available": True,
-    "device_count": 1,
-    "current_device": 0,
-    "get_device_properties": H100,
-    "get_device_name": H100.name,
-    "get_device_capability": (9, 0),
-    "is_bf16_supported": True,
-    "get_rng_state": torch.zeros(16, dtype=torch.uint8),
-    "set_rng_state": None,
-    "set_device": None,
-    "manual_seed": None,
-    "manual_seed_all": None,
-    "empty_cache": None,
-}
+    "is_available": True, "device_count": 1, "current_device": 0, "get_device_properties": H100,
+    "get_device_name": H100.name, "get_device_capability": (9, 0), "is_bf16_supported": True,
+    "get_rng_state": torch.zeros(16, dtype=torch.uint8), "set_rng_state": None, "set_device": None,
+    "manual_seed": None, "manual_seed_all": None, "empty_cache": None,
+}  # fmt: skip
 """Functions of torch.cuda, and what each returns."""
 MOVED: dict[torch.Tensor, torch.nn.Parameter] = {}
 """Weight before it was moved to the device -> after."""

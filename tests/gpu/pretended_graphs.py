@@ -74,8 +74,6 @@ class Graphs:
 
 
 class Graph:
-    """A recording."""
-
     def __init__(self, graphs: Graphs) -> None:
         self.graphs = graphs
 

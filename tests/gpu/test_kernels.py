@@ -23,7 +23,6 @@ def triton() -> None:
 
 
 def output(task: str, **environment: str) -> str:
-    """What the program prints last."""
     done = subprocess.run(
         [sys.executable, str(PROGRAM), task],
         env=os.environ | environment, capture_output=True, text=True, timeout=patience(300),

@@ -70,7 +70,6 @@ def pretend_to_recur() -> None:
 
 
 def begin(recipe: FinetuningRecipe, folder: Path) -> tuple[Trainer, EncodedSplit, list[int]]:
-    """A trainer, its training data and the first batch."""
     learnt = examples(recipe.task, EXAMPLES)
     trainer, _ = run._make_trainer(FinetuningJob(recipe, folder, folder, 1, "test"), learnt, GPU)
     split = trainer.task.encode_split(learnt, learn=True)
@@ -162,7 +161,6 @@ def of_cases(folder: Path, cases: list[str]) -> dict[str, Any]:
 
 
 def of_architecture(folder: Path, family: str) -> dict[str, Any]:
-    """Task -> outcome; a tiny encoder takes 64 tokens."""
     model = save_encoder(folder / family, family)
     work = watched_unrecorded if family in IN_FLOAT32 else watched
     with pretend():

@@ -47,7 +47,6 @@ class Variant:
 
 
 def variants() -> list[Variant]:
-    """Return the ways in which the library calls its kernels."""
     types = {
         **dict.fromkeys(("weight", "mean", "square", "factors", "scale"), "*fp32"),
         "copied": "*bf16", "parts": "i32",
@@ -81,7 +80,6 @@ def compiled(variant: Variant, capability: int) -> dict[str, Any]:
 
 
 def assembled(text: str) -> str:
-    """Return what NVIDIA's assembler reports of a kernel."""
     target = re.search(r"\.target (\w+)", text)
     assert target
     with tempfile.TemporaryDirectory() as folder:

@@ -34,7 +34,6 @@ def bert(folders: dict[str, Path]) -> Path:
 
 @pytest.fixture(scope="session")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A BERT for the toy tasks."""
     return tiny_bert(tmp_path_factory.mktemp("models") / "tiny", SYLLABLES)
 
 
@@ -54,7 +53,6 @@ def model(models: dict[str, Path]) -> Path:
 
 @pytest.fixture(scope="session")
 def toy_data(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Kind of task -> dataset of its toy task."""
     root = tmp_path_factory.mktemp("data")
     return {kind: write_dataset(root / kind, kind) for kind in KINDS}
 
@@ -71,5 +69,4 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def tokens(toy_data: dict[str, Path]) -> Path:
-    """The toy task of entities."""
     return toy_data["tokens"]

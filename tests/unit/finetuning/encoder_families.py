@@ -9,20 +9,6 @@ from typing import Any
 import torch
 import transformers
 from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
-from transformers import (
-    AlbertTokenizer,
-    BertTokenizer,
-    DebertaV2Tokenizer,
-    GemmaTokenizer,
-    LlamaTokenizer,
-    MPNetTokenizer,
-    PreTrainedTokenizerFast,
-    RobertaTokenizer,
-    T5GemmaConfig,
-    T5Tokenizer,
-    XLMRobertaTokenizer,
-    XLNetTokenizer,
-)
 
 from pubmill.examples.kinds import TokensExample
 
@@ -39,11 +25,10 @@ def sentence(generator: random.Random) -> TokensExample:
 
 
 def wordpiece(folder: Path) -> Any:
-    """A BERT's tokenizer: [CLS] ... [SEP]."""
     pieces = [*SYLLABLES, *(f"##{piece}" for piece in SYLLABLES)]
     vocab = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *pieces]
     (folder / "vocab.txt").write_text("\n".join(vocab) + "\n")
-    return BertTokenizer.from_pretrained(folder, do_lower_case=True)
+    return transformers.BertTokenizer.from_pretrained(folder, do_lower_case=True)
 
 
 def byte_pairs(special: list[str]) -> Tokenizer:
@@ -60,9 +45,8 @@ def byte_pairs(special: list[str]) -> Tokenizer:
 
 
 def byte_level(folder: Path) -> Any:
-    """A RoBERTa's tokenizer: <s> ... </s>, and </s></s> between two texts."""
     byte_pairs(["<s>", "<pad>", "</s>", "<unk>", "<mask>"]).model.save(str(folder))
-    return RobertaTokenizer.from_pretrained(folder)
+    return transformers.RobertaTokenizer.from_pretrained(folder)
 
 
 def of_bytes(single: str, pair: str, **special: str) -> Callable[[Path], Any]:
@@ -75,7 +59,7 @@ def of_bytes(single: str, pair: str, **special: str) -> Callable[[Path], Any]:
             tokenizer.post_processor = processors.TemplateProcessing(
                 single=single, pair=pair, special_tokens=ids
             )
-        return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **special)
+        return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **special)
 
     return made
 
@@ -95,7 +79,6 @@ llama_bytes = of_bytes("<s> $A", "<s> $A <s> $B", bos_token="<s>", eos_token="</
 
 
 def unigrams(special: list[str]) -> list[tuple[str, float]]:
-    """A vocabulary of the SentencePiece kind."""
     starts = [("▁" + piece, -2.0) for piece in SYLLABLES]
     letters = [(letter, -9.0) for letter in "abcdefghijklmnopqrstuvwxyz"]
     pieces = [(piece, -3.0) for piece in SYLLABLES]
@@ -106,21 +89,24 @@ def of_unigrams(kind: Any, special: list[str], **further: Any) -> Callable[[Path
     return lambda folder: kind(vocab=unigrams(special), **further)
 
 
-albert_unigrams = of_unigrams(AlbertTokenizer, ["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]"])
-xlm_unigrams = of_unigrams(XLMRobertaTokenizer, ["<s>", "<pad>", "</s>", "<unk>"])
-t5_unigrams = of_unigrams(T5Tokenizer, ["<pad>", "</s>", "<unk>"], extra_ids=0)
+albert_unigrams = of_unigrams(transformers.AlbertTokenizer, ["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]"])
+xlm_unigrams = of_unigrams(transformers.XLMRobertaTokenizer, ["<s>", "<pad>", "</s>", "<unk>"])
+t5_unigrams = of_unigrams(transformers.T5Tokenizer, ["<pad>", "</s>", "<unk>"], extra_ids=0)
 """</s> after each text, nothing before it."""
 xlnet_unigrams = of_unigrams(
-    XLNetTokenizer, ["<unk>", "<s>", "</s>", "<cls>", "<sep>", "<pad>", "<mask>", "<eod>", "<eop>"]
+    transformers.XLNetTokenizer,
+    ["<unk>", "<s>", "</s>", "<cls>", "<sep>", "<pad>", "<mask>", "<eod>", "<eop>"],
 )
 """<sep> and <cls> after a text."""
-deberta_unigrams = of_unigrams(DebertaV2Tokenizer, ["[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]"])
+deberta_unigrams = of_unigrams(
+    transformers.DebertaV2Tokenizer, ["[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]"]
+)
 
 
 def mpnet_wordpiece(folder: Path) -> Any:
     pieces = [*SYLLABLES, *(f"##{piece}" for piece in SYLLABLES)]
     vocab = {piece: n for n, piece in enumerate(["<s>", "<pad>", "</s>", "[UNK]", "<mask>", *pieces])}
-    return MPNetTokenizer(vocab=vocab)
+    return transformers.MPNetTokenizer(vocab=vocab)
 
 
 def pairs_and_merges(splitter: Any, special: list[str]) -> tuple[dict[str, int], Any]:
@@ -138,7 +124,6 @@ def pairs_and_merges(splitter: Any, special: list[str]) -> tuple[dict[str, int],
 
 
 def of_pairs(kind: Any, special: list[str]) -> Callable[[Path], Any]:
-    """A tokenizer with SentencePiece's BPE."""
 
     def made(folder: Path) -> Any:
         vocab, merges = pairs_and_merges(pre_tokenizers.Metaspace(), special)
@@ -147,9 +132,9 @@ def of_pairs(kind: Any, special: list[str]) -> Callable[[Path], Any]:
     return made
 
 
-llama_metaspace_pairs = of_pairs(LlamaTokenizer, ["<unk>", "<s>", "</s>"])
+llama_metaspace_pairs = of_pairs(transformers.LlamaTokenizer, ["<unk>", "<s>", "</s>"])
 """As that of Llama 2 and Mistral: a beginning before each text, no padding."""
-gemma_metaspace_pairs = of_pairs(GemmaTokenizer, ["<pad>", "<eos>", "<bos>", "<unk>", "<mask>"])
+gemma_metaspace_pairs = of_pairs(transformers.GemmaTokenizer, ["<pad>", "<eos>", "<bos>", "<unk>", "<mask>"])
 DEBERTA: dict[str, Any] = {
     "type_vocab_size": 0, "relative_attention": True, "pos_att_type": ["p2c", "c2p"], "position_buckets": 16,
     "position_biased_input": False, "norm_rel_ebd": "layer_norm", "share_att_key": True,
@@ -171,17 +156,14 @@ FAMILIES: dict[str, tuple[str, Callable[[Path], Any], dict[str, Any]]] = {
 }
 FURTHER: dict[str, tuple[str, Callable[[Path], Any], dict[str, Any]]] = {
     "xlm-roberta": ("XLMRoberta", xlm_unigrams, {"type_vocab_size": 1}),
-    "mpnet": ("MPNet", mpnet_wordpiece, {}),
-    "longformer": ("Longformer", byte_level, LONGFORMER),
+    "mpnet": ("MPNet", mpnet_wordpiece, {}), "longformer": ("Longformer", byte_level, LONGFORMER),
     "big-bird": ("BigBird", albert_unigrams, {"attention_type": "original_full"}),
     "nomic-bert": ("NomicBert", wordpiece, {}),
     "jina-v3": ("JinaEmbeddingsV3", xlm_unigrams, {"type_vocab_size": 1}),
-    "eurobert": ("EuroBert", eurobert_bytes, {"num_key_value_heads": 2}),
-    "t5": ("T5", t5_unigrams, T5),
-    "gpt2": ("GPT2", gpt2_bytes, {}),
-    "llama": ("Llama", llama_bytes, {"num_key_value_heads": 1}),
+    "eurobert": ("EuroBert", eurobert_bytes, {"num_key_value_heads": 2}), "t5": ("T5", t5_unigrams, T5),
+    "gpt2": ("GPT2", gpt2_bytes, {}), "llama": ("Llama", llama_bytes, {"num_key_value_heads": 1}),
     "qwen3": ("Qwen3", gpt2_bytes, {"num_key_value_heads": 1, "head_dim": 16}),
-}
+}  # fmt: skip
 FUNNEL: dict[str, Any] = {"block_sizes": [1, 1, 1], "num_decoder_layers": 1, "d_head": 16, "d_inner": 64}
 BART: dict[str, Any] = {
     "encoder_layers": LAYERS, "encoder_ffn_dim": 64, "encoder_attention_heads": 2,
@@ -191,11 +173,11 @@ LED = {"max_encoder_position_embeddings": 64, "max_decoder_position_embeddings":
 LONG_T5 = {**T5, "encoder_attention_type": "transient-global", "local_radius": 5, "global_block_size": 4}
 
 
-def t5_gemma_config(**shape: Any) -> T5GemmaConfig:
+def t5_gemma_config(**shape: Any) -> transformers.T5GemmaConfig:
     """A configuration whose sizes are those of its parts."""
     special = {key: shape.pop(key) for key in list(shape) if key.endswith("_token_id")}
     part = {**shape, "num_key_value_heads": 1, "head_dim": 16}
-    return T5GemmaConfig(encoder=part, decoder=part, vocab_size=shape["vocab_size"], **special)
+    return transformers.T5GemmaConfig(encoder=part, decoder=part, vocab_size=shape["vocab_size"], **special)
 
 
 FURTHER |= {

@@ -35,8 +35,6 @@ def place(tensor: torch.Tensor) -> int:
 
 
 class Recording(TorchDispatchMode):
-    """Operations, with their arguments and results."""
-
     def __init__(self) -> None:
         super().__init__()
         self.operations: list[tuple[Any, Any, Any, Any]] = []
@@ -92,7 +90,6 @@ class FakeRecorder:
 
 
 def refuse(work: Any) -> Any:
-    """A recorder that cannot record."""
     raise RuntimeError("operation not permitted when stream is capturing\nmore")
 
 
@@ -121,7 +118,6 @@ def learnt(recipe: FinetuningRecipe, cases: Path, dev: str | None = None) -> Run
 
 
 def assert_same(one: Run, other: Run) -> None:
-    """The same losses and weights, bit for bit."""
     assert one.report["loss_by_epoch"] == other.report["loss_by_epoch"]
     weights, same = one.model.state_dict(), other.model.state_dict()
     assert weights.keys() == same.keys() and all(weights[key].equal(same[key]) for key in same)

@@ -15,31 +15,14 @@ from transformers import AutoTokenizer, PreTrainedModel
 
 from pubmill.errors import PubmillError
 from pubmill.finetuning import encoders
-from pubmill.finetuning.encoders import (
-    attention_mask,
-    embeddings,
-    encoding_size,
-    fixed_width,
-    layers,
-    load_encoder,
-    load_encoder_tokenizer,
-    longest_input,
-    possible_precision,
-)
 from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.reader import PROBE, Reader
 from pubmill.finetuning.run import finetune
 from pubmill.finetuning.tasks.texts import Text, encode_texts
 from pubmill.finetuning.tasks.tokens import Tokens
 from pubmill.storage.encoder_checks import check_encoder, is_causal, longest_text
-from tests.unit.finetuning.encoder_families import (
-    ARCHITECTURES,
-    DECODERS,
-    FAMILIES,
-    FIXED,
-    LAYERS,
-    sentence,
-)
+from tests.unit.finetuning import encoder_families
+from tests.unit.finetuning.encoder_families import ARCHITECTURES, FAMILIES, FIXED
 from tests.unit.toy_tasks import OURS, SPAN, TOKENS
 
 CPU = torch.device("cpu")
@@ -51,12 +34,12 @@ AT_END = {"t5", "long-t5", "t5gemma", "xlnet"}
 
 
 def load(folder: Path, dropout: float = 0.0) -> PreTrainedModel:
-    return load_encoder(folder, dropout, CPU)
+    return encoders.load_encoder(folder, dropout, CPU)
 
 
 def reader_of(folder: Path) -> Reader:
     causal = is_causal(load(folder).config)
-    return Reader(load_encoder_tokenizer(folder, words=True), 64, "none", causal=causal)
+    return Reader(encoders.load_encoder_tokenizer(folder, words=True), 64, "none", causal=causal)
 
 
 RECIPES = [TOKENS, SPAN, *(OURS[name] for name in OURS if name not in ("crf", "bilstm", "mlp"))]
@@ -82,9 +65,8 @@ def test_words_given_one_by_one_are_read_as_in_their_sentence(family: str, folde
 
 @every_architecture
 def test_padding_changes_nothing(family: str, folders: dict[str, Path]) -> None:
-    """Except where all batches have one width."""
     encoder = load(folders[family]).eval()
-    assert fixed_width(encoder, 64) == FIXED.get(family)
+    assert encoders.fixed_width(encoder, 64) == FIXED.get(family)
     if family in FIXED:
         return
     ids = torch.arange(5, 17).expand(2, 12).clone()
@@ -105,16 +87,16 @@ def test_masks_for_fused_attention_change_nothing(family: str, folders: dict[str
     ids = torch.arange(5, 17).repeat(6).reshape(2, 36)[:, :12].repeat(1, 6)[:, :width]
     mask = torch.ones_like(ids)
     mask[1, 7:] = 0
-    assert family not in DECODERS or attention_mask(encoder, mask) is mask
+    assert family not in encoder_families.DECODERS or encoders.attention_mask(encoder, mask) is mask
     usual = encoder(input_ids=ids, attention_mask=mask).last_hidden_state
-    given = encoder(input_ids=ids, attention_mask=attention_mask(encoder, mask)).last_hidden_state
+    given = encoder(input_ids=ids, attention_mask=encoders.attention_mask(encoder, mask)).last_hidden_state
     torch.testing.assert_close(given[mask > 0], usual[mask > 0], atol=1e-5, rtol=1e-5)
 
 
 @every_architecture
 def test_decoders_are_read_where_they_have_seen_all(family: str, folders: dict[str, Path]) -> None:
     """A text at its last token, the end; a word at its last subword. T5's texts begin with no token."""
-    reader, causal = reader_of(folders[family]), family in DECODERS
+    reader, causal = reader_of(folders[family]), family in encoder_families.DECODERS
     assert reader.causal == causal
     texts = [Text(example=0, id="a", first="ine baco", second="nu"), Text(example=1, id="b", first="ge")]
     for instance in encode_texts(reader, texts).instances:
@@ -122,7 +104,7 @@ def test_decoders_are_read_where_they_have_seen_all(family: str, folders: dict[s
         assert instance.places == [whole]
         if whole and family != "xlnet":
             assert instance.ids[whole] == reader.tokenizer.eos_token_id
-    words = replace(sentence(Random(3)), words=["longlong", "ba"], labels=["O", "B"])
+    words = replace(encoder_families.sentence(Random(3)), words=["longlong", "ba"], labels=["O", "B"])
     [window] = Tokens(TOKENS, reader, ["O", "B"]).encode([words]).instances
     [pieces] = reader.subwords_of_words([words.words])
     begin = len(reader.one.before)
@@ -140,20 +122,21 @@ def test_the_documentation_names_every_architecture_that_is_tried(root: Path) ->
 
 def test_fnet_computes_in_float32(folders: dict[str, Path]) -> None:
     config = load(folders["fnet"]).config
-    assert possible_precision(config, "auto") == possible_precision(config, "float32") == "float32"
+    assert (
+        encoders.possible_precision(config, "auto")
+        == encoders.possible_precision(config, "float32")
+        == "float32"
+    )
     with pytest.raises(PubmillError, match="FNet cannot compute in bfloat16; ask for float32 or auto"):
-        possible_precision(config, "bfloat16")
-    assert possible_precision(load(folders["bert"]).config, "bfloat16") == "bfloat16"
+        encoders.possible_precision(config, "bfloat16")
+    assert encoders.possible_precision(load(folders["bert"]).config, "bfloat16") == "bfloat16"
 
 
 @pytest.mark.parametrize(
     ("config", "longest"),
     [
-        (transformers.BertConfig(), 512),
-        (transformers.LEDConfig(), 1024),
-        (transformers.MptConfig(), 2048),
-        (transformers.XLNetConfig(), None),
-        (transformers.BloomConfig(), None),
+        (transformers.BertConfig(), 512), (transformers.LEDConfig(), 1024), (transformers.MptConfig(), 2048),
+        (transformers.XLNetConfig(), None), (transformers.BloomConfig(), None),
         (transformers.T5Config(), None),
         (transformers.BertConfig(max_position_embeddings=0), "a model for inputs without tokens"),
         (transformers.PegasusConfig(), "an encoder with a decoder, and transformers has no class that reads"),
@@ -162,7 +145,7 @@ def test_fnet_computes_in_float32(folders: dict[str, Path]) -> None:
         (transformers.NystromformerConfig(num_landmarks=8), "landmarks fewer than segment_means_seq_len"),
     ],
     ids=lambda value: type(value).__name__,
-)
+)  # fmt: skip
 def test_the_longest_text_or_why_a_model_encodes_none(config: Any, longest: int | str | None) -> None:
     """The longest is that of encoder and decoder."""
     if isinstance(longest, str):
@@ -182,13 +165,13 @@ def test_an_encoding_has_the_size_that_the_model_gives() -> None:
     made = encoders.forward(
         encoder, torch.stack([torch.arange(3, 8)[None], torch.ones(1, 5, dtype=torch.int64)])
     )
-    assert made.shape[-1] == encoding_size(encoder) == 16
+    assert made.shape[-1] == encoders.encoding_size(encoder) == 16
     axial: Any = {"axial_pos_shape": [8, 8], "axial_pos_embds_dim": [16, 16], "attn_layers": ["local"]}
     settings: Any = {"attention_head_size": 16, "max_position_embeddings": 64, "feed_forward_size": 8}
     twice = transformers.ReformerModel(transformers.ReformerConfig(**shape, **axial, **settings))
-    assert fixed_width(twice, 10) == 64
+    assert encoders.fixed_width(twice, 10) == 64
     made = encoders.forward(twice, torch.ones(2, 1, 64, dtype=torch.int64))
-    assert made.shape[-1] == encoding_size(twice) == 64
+    assert made.shape[-1] == encoders.encoding_size(twice) == 64
 
 
 @every_family
@@ -211,8 +194,7 @@ def test_dropout_is_the_recipes_everywhere_and_without_it_training_computes_what
 
 @every_family
 def test_texts_are_framed_as_their_tokenizer_frames_them(folders: dict[str, Path], family: str) -> None:
-    """With its segments, where the encoder has any."""
-    tokenizer, texts = load_encoder_tokenizer(folders[family]), ["ine baco", "nu"]
+    tokenizer, texts = encoders.load_encoder_tokenizer(folders[family]), ["ine baco", "nu"]
     assert encoders.has_segments(load(folders[family])) == (family in WITH_SEGMENTS)
     reader = Reader(tokenizer, 64, "separate" if family in WITH_SEGMENTS else "none")
     subwords = [found.ids for found in reader.subwords(texts)]
@@ -229,7 +211,7 @@ def test_texts_are_read_as_in_pretraining(folders: dict[str, Path], family: str,
     """Only for words that are given one by one, and only byte-level BPE, is made to read otherwise."""
     plain, ours = (
         AutoTokenizer.from_pretrained(folders[family]),
-        load_encoder_tokenizer(folders[family], words),
+        encoders.load_encoder_tokenizer(folders[family], words),
     )
     texts = ["ine baco", " Ine  xyz.", "(nu) ge,lo", ""]
     spaced = words and isinstance(ours.backend_tokenizer.pre_tokenizer, ByteLevel)
@@ -241,7 +223,7 @@ def test_positions_win_over_the_tokenizer_s_own_limit(folders: dict[str, Path], 
         (tmp_path / file.name).write_bytes(file.read_bytes())
     settings = json.loads((tmp_path / "tokenizer_config.json").read_text())
     (tmp_path / "tokenizer_config.json").write_text(json.dumps({**settings, "model_max_length": 8}))
-    reader = Reader(load_encoder_tokenizer(tmp_path), longest_input(load(tmp_path)), "none")
+    reader = Reader(encoders.load_encoder_tokenizer(tmp_path), encoders.longest_input(load(tmp_path)), "none")
     assert reader.max_length == 64 and reader.tokenizer.model_max_length == 8
     assert len(reader.subwords(["ba " * 50])[0].ids) == len(reader.subwords_of_words([["ba"] * 50])[0]) == 50
 
@@ -251,11 +233,11 @@ def test_layers_and_what_is_below_them(folders: dict[str, Path], family: str) ->
     encoder = load(folders[family])
     if family == "albert":
         with pytest.raises(PubmillError, match="they share weights"):
-            layers(encoder)
+            encoders.layers(encoder)
         return
-    assert len(layers(encoder)) == LAYERS
-    inside = {id(one) for layer in layers(encoder) for one in layer.parameters()}
-    below = {id(one) for module in embeddings(encoder) for one in module.parameters()}
+    assert len(encoders.layers(encoder)) == encoder_families.LAYERS
+    inside = {id(one) for layer in encoders.layers(encoder) for one in layer.parameters()}
+    below = {id(one) for module in encoders.embeddings(encoder) for one in module.parameters()}
     left = {name for name, one in encoder.named_parameters() if id(one) not in inside | below}
     norms = {"megatron-bert": {"encoder.ln.weight", "encoder.ln.bias"}, "modernbert": {"final_norm.weight"}}
     assert left == norms.get(family, set()) and not inside & below
@@ -271,8 +253,8 @@ def test_a_folder_without_safe_weights_is_refused(tmp_path: Path) -> None:
 def test_embeddings_that_follow_the_layers_are_refused(bert: Path) -> None:
     encoder: Any = load(bert)
     below = encoder.embeddings
-    assert embeddings(encoder) == [below]
+    assert encoders.embeddings(encoder) == [below]
     del encoder.embeddings
     encoder.embeddings = below
     with pytest.raises(PubmillError, match="^BertModel: its embeddings don't stand before its layers$"):
-        embeddings(encoder)
+        encoders.embeddings(encoder)

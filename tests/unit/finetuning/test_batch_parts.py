@@ -18,17 +18,10 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from pubmill.errors import PubmillError
-from pubmill.finetuning import predicting, trainer
+from pubmill.finetuning import inputs, predicting, trainer
 from pubmill.finetuning.encoders import SEE_ALL, load_encoder, use_blocks, uses_blocks
 from pubmill.finetuning.heads import TaskModel
-from pubmill.finetuning.inputs import (
-    Instance,
-    collate,
-    ends_of_parts,
-    joined,
-    prediction_batches,
-    training_batches,
-)
+from pubmill.finetuning.inputs import collate, training_batches
 from pubmill.finetuning.predicting import ON_TENSOR_CORES, PLAIN, tokens_at_once
 from pubmill.finetuning.tasks.texts import Sequences
 from pubmill.finetuning.weight_updates import GroupedAdam, RecordableAdam
@@ -139,12 +132,12 @@ PARTS = [(5, 5, 5), (6, 9), (11,), (30, 28, 30)]
 """Lengths of the inputs of each part."""
 
 
-def part(lengths: tuple[int, ...], segments: bool) -> list[Instance]:
+def part(lengths: tuple[int, ...], segments: bool) -> list[inputs.Instance]:
     made = []
     for length in lengths:
         places = list(range(length))
         ids, second = [5 + (length + place) % 15 for place in places], [int(2 * at > length) for at in places]
-        made.append(Instance(example=0, ids=ids, segments=second if segments else None, places=places))
+        made.append(inputs.Instance(example=0, ids=ids, segments=second if segments else None, places=places))
     return made
 
 
@@ -157,7 +150,7 @@ def test_encodings_in_blocks_are_those_of_padded_inputs(family: str, folders: di
     model = TaskModel(encoder, torch.nn.Identity()).eval()
     instances = [part(lengths, family == "bert") for lengths in PARTS]
     whole = collate([one for of_part in instances for one in of_part], 0, CPU)
-    blocks = joined([collate(of_part, 0, CPU) for of_part in instances])
+    blocks = inputs.joined([collate(of_part, 0, CPU) for of_part in instances])
     assert blocks.ids.shape == (1, sum(len(one) * max(one) for one in PARTS))
     expected = whole.read(model.encode(whole.inputs))
     found = blocks.read(model.encode(blocks.inputs, blocks.blocks))
@@ -167,7 +160,6 @@ def test_encodings_in_blocks_are_those_of_padded_inputs(family: str, folders: di
 
 
 def test_decoders_do_not_attend_in_blocks(bert: Path) -> None:
-    """They would see what follows."""
     encoder = load_encoder(bert, 0.0, CPU)
     encoder.config.is_decoder = True
     use_blocks(encoder)
@@ -196,7 +188,7 @@ def test_no_other_division_of_a_batch_is_cheaper(lengths: list[int], cost: int, 
     widths = sorted(lengths)
     places = range(step, len(widths), step)
     others = ([*cuts, len(widths)] for n in range(len(places) + 1) for cuts in combinations(places, n))
-    ends = ends_of_parts(widths, cost, step)
+    ends = inputs.ends_of_parts(widths, cost, step)
     assert ends[-1] == len(widths) and all(end % step == 0 for end in ends[:-1])
     assert padded(widths, ends, cost) == min(padded(widths, other, cost) for other in others)
 
@@ -216,7 +208,7 @@ def test_oversampled_epochs_have_each_class_equally_often(classes: list[int], si
 
 @given(LENGTHS, st.integers(1, 2000))
 def test_prediction_batches_hold_everything_once_within_the_budget(lengths: list[int], tokens: int) -> None:
-    batches = prediction_batches(lengths, tokens)
+    batches = inputs.prediction_batches(lengths, tokens)
     assert sorted(index for batch in batches for index in batch) == list(range(len(lengths)))
     for batch in batches:
         assert len(batch) == 1 or len(batch) * max(lengths[index] for index in batch) <= tokens

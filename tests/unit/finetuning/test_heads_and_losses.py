@@ -13,13 +13,7 @@ from hypothesis import strategies as st
 
 from pubmill.finetuning.heads import BiLstm, LinearChain
 from pubmill.finetuning.inputs import Batch
-from pubmill.finetuning.tasks.task import (
-    class_weights,
-    classification_loss,
-    dice_loss,
-    label_weights,
-    multilabel_loss,
-)
+from pubmill.finetuning.tasks import task as losses
 from tests.unit.toy_tasks import TOKENS
 
 COUNTS = st.lists(st.integers(1, 4), min_size=1, max_size=4)
@@ -37,7 +31,6 @@ def chain_and_scores(labels: int, counts: Sequence[int], seed: int) -> tuple[Lin
 
 
 def score(chain: LinearChain, scores: torch.Tensor, path: Sequence[int]) -> torch.Tensor:
-    """Of one labelling of one instance."""
     total = chain.start[path[0]] + chain.end[path[-1]]
     for place, label in enumerate(path):
         total = total + scores[place, label]
@@ -51,7 +44,6 @@ def score(chain: LinearChain, scores: torch.Tensor, path: Sequence[int]) -> torc
 def test_likelihood_best_labelling_and_marginals_are_those_of_all_labellings(
     labels: int, counts: list[int], seed: int
 ) -> None:
-    """With the gradients of the likelihood."""
     chain, scores = chain_and_scores(labels, counts, seed)
     gold = torch.randint(labels, (sum(counts),))
     found = chain(scores, counts, gold)
@@ -135,32 +127,30 @@ def test_losses_of_classes_are_the_formulas() -> None:
         "dice": sum(1 - (2 * one * 1 + 1) / (one + 1 + 1) for one in q) / 3,
     }
     for name, expected in by_hand.items():
-        assert classification_loss(name, SCORES, TARGETS, weights).item() == pytest.approx(expected)
+        assert losses.classification_loss(name, SCORES, TARGETS, weights).item() == pytest.approx(expected)
 
 
 def test_class_weights_are_inverse_to_frequency() -> None:
-    """Those of labels balance the absence and presence of each."""
-    assert class_weights([1, 3]) == [2.0, pytest.approx(2 / 3)]
-    assert class_weights([2, 0, 2]) == [1.0, 0.0, 1.0]
-    absence, presence = label_weights([1, 5, 0, 10], examples=10)
+    assert losses.class_weights([1, 3]) == [2.0, pytest.approx(2 / 3)]
+    assert losses.class_weights([2, 0, 2]) == [1.0, 0.0, 1.0]
+    absence, presence = losses.label_weights([1, 5, 0, 10], examples=10)
     assert absence == [pytest.approx(10 / 18), 1.0, 1.0, 0.0] and presence == [5.0, 1.0, 0.0, 1.0]
 
 
 @pytest.mark.parametrize("margin", [0.0, 5.0, 20.0, 100.0, -100.0])
 def test_dice_loss_has_finite_gradients_however_sure_the_scores(margin: float) -> None:
     scores = torch.tensor([[margin, 0.0], [0.0, margin]], requires_grad=True)
-    loss = dice_loss(scores, torch.tensor([0, 0]))
+    loss = losses.dice_loss(scores, torch.tensor([0, 0]))
     loss.backward()
     assert scores.grad is not None and torch.isfinite(scores.grad).all()
     assert 0 <= loss.item() <= 0.5
 
 
 def test_binary_cross_entropy_is_the_mean_over_examples_and_labels() -> None:
-    """And weighs absence and presence, if there are weights."""
     scores = torch.logit(torch.tensor([[0.5, 0.2], [0.9, 0.4]], dtype=torch.float64))
     targets = torch.tensor([[1.0, 0.0], [0.0, 1.0]], dtype=torch.float64)
     logs = [math.log(0.5), math.log(0.8), math.log(0.1), math.log(0.4)]
-    assert multilabel_loss(scores, targets, None).item() == pytest.approx(-sum(logs) / 4)
+    assert losses.multilabel_loss(scores, targets, None).item() == pytest.approx(-sum(logs) / 4)
     weights = torch.tensor([[2.0, 3.0], [5.0, 7.0]], dtype=torch.float64)
     by_hand = -(5 * logs[0] + 3 * logs[1] + 2 * logs[2] + 7 * logs[3]) / 4
-    assert multilabel_loss(scores, targets, weights).item() == pytest.approx(by_hand)
+    assert losses.multilabel_loss(scores, targets, weights).item() == pytest.approx(by_hand)

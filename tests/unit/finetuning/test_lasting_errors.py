@@ -28,20 +28,15 @@ LASTING = [
     OSError("does not appear to have a file named config.json"),
 ]
 PASSING = [
-    MemoryError(),
-    torch.OutOfMemoryError("CUDA out of memory"),
+    MemoryError(), torch.OutOfMemoryError("CUDA out of memory"),
     RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes"),
     RuntimeError("CUDA error: uncorrectable ECC error encountered"),
-    RuntimeError("cuDNN error: CUDNN_STATUS_INTERNAL_ERROR"),
-    OSError(errno.EIO, "Input/output error"),
-    RuntimeError("could not create a primitive"),
-    RuntimeError("std::bad_alloc"),
+    RuntimeError("cuDNN error: CUDNN_STATUS_INTERNAL_ERROR"), OSError(errno.EIO, "Input/output error"),
+    RuntimeError("could not create a primitive"), RuntimeError("std::bad_alloc"),
     PubmillError("the folder can't be loaded (SafetensorError: Input/output error (os error 5))"),
-    MachineError("the GPU has too little memory for 1 inputs"),
-    RuntimeError("what nobody has seen yet"),
-    ModuleNotFoundError("No module named 'sentencepiece'"),
-    StopRequestedError(),
-]
+    MachineError("the GPU has too little memory for 1 inputs"), RuntimeError("what nobody has seen yet"),
+    ModuleNotFoundError("No module named 'sentencepiece'"), StopRequestedError(),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("error", [*LASTING, *PASSING], ids=str)

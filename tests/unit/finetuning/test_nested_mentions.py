@@ -8,14 +8,11 @@ import pytest
 import torch
 from transformers import AutoTokenizer
 
-from pubmill.examples.kinds import MentionsExample, WordSpan, read_examples
-from pubmill.finetuning.finetuning_job import FinetuningJob
+from pubmill.examples.kinds import MentionsExample, WordSpan
 from pubmill.finetuning.inputs import collate
 from pubmill.finetuning.reader import Reader
-from pubmill.finetuning.run import finetune
 from pubmill.finetuning.tasks.nested_mentions import NONE, NestedMentions, runs_of
-from pubmill.metrics.entities import score_spans
-from tests.unit.toy_tasks import OURS, write_dataset
+from tests.unit.toy_tasks import OURS
 
 RECIPE = replace(OURS["nested mentions"], head_dropout=0.0, max_mention_length=2)
 CPU = torch.device("cpu")
@@ -62,14 +59,6 @@ def test_mentions_that_cannot_be_predicted_are_counted(tiny: Path) -> None:
     assert counts["mentions_cut"] == counts["windows_split"] == 0
     counts = task(tiny, max_length=5).encode([one]).counts
     assert (counts["mentions_cut"], counts["windows_split"]) == (1, 1)
-
-
-def test_nested_mentions_are_learnt(tiny: Path, tmp_path: Path) -> None:
-    folder = write_dataset(tmp_path, "mentions", train=200)
-    made = finetune(FinetuningJob(replace(RECIPE, epochs=6), tiny, folder, 1, "test"))
-    gold = list(read_examples(folder / "test.jsonl.gz", MentionsExample))
-    found = score_spans(gold, [row["mentions"] for row in made.predictions], list(range(len(gold))))
-    assert found.metrics["entity_f1"] > 0.7
 
 
 def test_the_best_class_of_a_run_is_predicted_with_its_probability(tiny: Path) -> None:

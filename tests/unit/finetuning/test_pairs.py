@@ -65,17 +65,16 @@ FACTORS: dict[str, list[list[Setting]]] = {
 
 
 def drawn(task: Any) -> Iterator[tuple[str, FinetuningRecipe]]:
-    """Recipes, with their names, in which each value of each factor stands once or more; the others are drawn
-    until the recipe is sound."""
-    draw = random.Random(task)
-    for factor in FACTORS[task]:
-        for value in factor:
-            while True:
-                chosen = [value if other is factor else draw.choice(other) for other in FACTORS[task]]
-                merged = {key: of_key for setting in chosen for key, of_key in setting.items()}
-                with suppress(ValueError):
-                    made = replace(BASE, task=task, metric=METRICS[task], dummies=DUMMIES, **merged)
-                    break
+    """Sound recipes, with their names, until each value of each factor has stood in one; mostly of values
+    that have not yet."""
+    draw, left = random.Random(task), [list(factor) for factor in FACTORS[task]]
+    while any(left):
+        both = zip(left, FACTORS[task], strict=True)
+        chosen = [draw.choice(new if new and draw.random() < 0.9 else every) for new, every in both]
+        merged = {key: of_key for setting in chosen for key, of_key in setting.items()}
+        with suppress(ValueError):
+            made = replace(BASE, task=task, metric=METRICS[task], dummies=DUMMIES, **merged)
+            left = [[one for one in new if one != value] for new, value in zip(left, chosen, strict=True)]
             yield ",".join([task, *(f"{key}={value}" for key, value in merged.items())]), made
 
 

@@ -31,7 +31,6 @@ def bytes_after_a_split() -> Any:
 
 
 def plain(normalizer: Any = None, splitter: Any = None, learnt_with: Any = None) -> Any:
-    """A tokenizer without a class of its own."""
     vocab, merges = pairs_and_merges(learnt_with or pre_tokenizers.Metaspace(), [*SPECIAL.values()])
     tokenizer = Tokenizer(models.BPE(vocab=vocab, merges=merges, unk_token="<unk>"))
     if normalizer is not None:
@@ -66,7 +65,6 @@ def kinds(folders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) ->
 
 
 def saved(tokenizer: Any, folder: Path) -> Path:
-    """A model folder with this tokenizer."""
     special = [(token, tokenizer.convert_tokens_to_ids(token)) for token in ("<s>", "</s>")]
     tokenizer.backend_tokenizer.post_processor = processors.TemplateProcessing(
         single="<s> $A </s>", pair="<s> $A </s> $B </s>", special_tokens=special

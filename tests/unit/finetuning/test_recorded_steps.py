@@ -38,7 +38,6 @@ RECIPES = {
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_recorded_steps_are_those_of_a_copy_and_of_the_model(name: str, cases: Path) -> None:
-    """The former bit for bit, the latter but for rounding."""
     recorder = FakeRecorder()
     with on_gpu(recorder):
         found = learnt(RECIPES[name], cases)
@@ -92,7 +91,6 @@ def test_a_refused_recording_leaves_nothing_behind(
 def test_too_little_memory_for_a_recording_divides_the_batch(
     cases: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Smaller batches are still recorded."""
     recorder, short = FakeRecorder(), [True]
 
     def failing(work: Any) -> Any:

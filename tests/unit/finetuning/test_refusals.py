@@ -7,16 +7,7 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import (
-    MentionsExample,
-    MultilabelExample,
-    RegressionExample,
-    RelationsExample,
-    SequenceExample,
-    SpanExample,
-    TokensExample,
-    write_examples,
-)
+from pubmill.examples import kinds
 from pubmill.finetuning.encoders import load_encoder_tokenizer
 from pubmill.finetuning.finetuning_job import read_split
 from pubmill.finetuning.reader import Reader
@@ -25,19 +16,19 @@ from pubmill.recipes import FinetuningRecipe
 from tests.unit.toy_tasks import OURS, SPAN, TOKENS
 
 NAMED: dict[str, Any] = {"id": "9", "document": None}
-YES, NO = (SequenceExample(**NAMED, text="ba", label=label) for label in ("yes", "no"))
-UNANSWERED = SpanExample(**NAMED, question="ba", context="co", answers=[], golds=["di"])
-UNLABELLED = MultilabelExample(**NAMED, text="ba", labels=[])
+YES, NO = (kinds.SequenceExample(**NAMED, text="ba", label=label) for label in ("yes", "no"))
+UNANSWERED = kinds.SpanExample(**NAMED, question="ba", context="co", answers=[], golds=["di"])
+UNLABELLED = kinds.MultilabelExample(**NAMED, text="ba", labels=[])
 RECIPES: dict[str, FinetuningRecipe] = {recipe.task: recipe for recipe in (TOKENS, SPAN, *OURS.values())}
 
 
 @pytest.mark.parametrize(
     ("task", "examples", "settings", "message"),
     [
-        ("tokens", [TokensExample(**NAMED, words=["a"], labels=["O"])], {}, "no training example has an ent"),
-        ("mentions", [MentionsExample(**NAMED, words=["a"], mentions=[])], {}, "no training example has a m"),
+        ("tokens", [kinds.TokensExample(**NAMED, words=["a"], labels=["O"])], {}, "example has an ent"),
+        ("mentions", [kinds.MentionsExample(**NAMED, words=["a"], mentions=[])], {}, "example has a mention"),
         (
-            "relations", [RelationsExample(**NAMED, text="a", entities=[], pairs=[], relations=[])], {},
+            "relations", [kinds.RelationsExample(**NAMED, text="a", entities=[], pairs=[], relations=[])], {},
             "no training example has a relation",
         ),
         ("span", [UNANSWERED], {}, "no training example has an answer"),
@@ -63,10 +54,10 @@ def test_a_dev_score_of_another_task(task: str, tiny: Path) -> None:
 
 
 def test_a_split_that_is_missing_or_empty(tmp_path: Path) -> None:
-    write_examples(tmp_path / "dev.jsonl.gz", [])
+    kinds.write_examples(tmp_path / "dev.jsonl.gz", [])
     for name, fault in (
         ("dev", "holds no example; convert the dataset again"),
         ("train", "does not exist; the stage convert makes it"),
     ):
         with pytest.raises(PubmillError, match=f"^{tmp_path}/{name}.jsonl.gz {fault}$"):
-            read_split(tmp_path, name, RegressionExample)
+            read_split(tmp_path, name, kinds.RegressionExample)

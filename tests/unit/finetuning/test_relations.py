@@ -1,6 +1,5 @@
 """Relations: what the encoder sees of two mentions and of a long text, and where the head reads."""
 
-import random
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -13,17 +12,14 @@ from hypothesis import strategies as st
 from transformers import PreTrainedModel
 
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import Entity, SequenceExample, read_examples, write_examples
+from pubmill.examples.kinds import Entity, SequenceExample
 from pubmill.finetuning.encoders import add_tokens, load_encoder, load_encoder_tokenizer
-from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.heads import BiLstm, pooled
 from pubmill.finetuning.inputs import Instance, collate
 from pubmill.finetuning.reader import Reader
-from pubmill.finetuning.run import finetune
 from pubmill.finetuning.tasks.relations import MARKS, Mention, remaining, written_tokens
 from pubmill.finetuning.tasks.texts import Sequences
 from pubmill.recipes import Dummies, FinetuningRecipe
-from tests.unit.toy_tasks import SYLLABLES
 
 KINDS = ["ine", "long", "mab"]
 RECIPE = FinetuningRecipe(
@@ -44,7 +40,6 @@ def entity(text: str, mention: str, kind: str = "ine") -> Entity:
 
 
 def task(model: Path, max_length: int = 64, **settings: Any) -> Sequences:
-    """With the marks in its vocabulary, where the recipe has them."""
     recipe = replace(RECIPE, **settings)
     segments: Literal["separate", "none"] = "none" if model.name == "roberta" else "separate"
     reader = Reader(load_encoder_tokenizer(model), max_length, segments, marks=written_tokens(recipe))
@@ -54,46 +49,8 @@ def task(model: Path, max_length: int = 64, **settings: Any) -> Sequences:
 
 
 def shown(made: Sequences, instance: Instance) -> tuple[list[str], list[str]]:
-    """The subwords of an instance, and those that the head reads."""
     tokens = list(made.reader.tokenizer.convert_ids_to_tokens(instance.ids))
     return tokens, [tokens[place] for place in instance.places]
-
-
-def related(generator: random.Random, number: int) -> list[SequenceExample]:
-    """A sentence with three mentions, as the relation of the first and as that of the second with the third;
-    the label is the kind of the first argument. The text alone doesn't tell the two apart."""
-    words = generator.choices(SYLLABLES, k=generator.randrange(3, 6))
-    mentions = [kind + generator.choice(SYLLABLES) for kind in KINDS]
-    for mention in generator.sample(mentions, 3):
-        words.insert(generator.randrange(len(words) + 1), mention)
-    text = " ".join(words)
-    one, other, third = (entity(text, *both) for both in zip(mentions, KINDS, strict=True))
-    return [relation(f"{number}.{e.type}", text, [e, third], label=e.type) for e in (one, other)]
-
-
-@pytest.mark.parametrize(
-    ("model", "entities", "how", "epochs"),
-    [
-        ("bert", "markers", {"pooling": "entity-start"}, 5),
-        ("bert", "original", {"pooling": "mention-average"}, 2),
-        ("bert", "dummies", BILSTM, 2),
-        ("roberta", "markers", {"pooling": "mention-max"}, 2),
-    ],
-)
-def test_a_relation_is_learnt(
-    models: dict[str, Path], tmp_path: Path, model: str, entities: Any, how: dict[str, Any], epochs: int
-) -> None:
-    """Half of the labels are right by chance. To look from one token to the next is learnt late."""
-    generator = random.Random(1)
-    for split, sentences in (("train", 300), ("dev", 2), ("test", 25)):
-        examples = [example for number in range(sentences) for example in related(generator, number)]
-        write_examples(tmp_path / f"{split}.jsonl.gz", examples)
-    recipe = replace(RECIPE, entities=entities, epochs=epochs, keep="last", **how)
-    run = finetune(FinetuningJob(recipe, models[model], tmp_path, 1, "test"))
-    gold = {one.id: one.label for one in read_examples(tmp_path / "test.jsonl.gz", SequenceExample)}
-    assert [row["id"] for row in run.predictions] == list(gold)
-    right = [row["label"] == gold[row["id"]] for row in run.predictions]
-    assert sum(right) / len(right) > 0.75 and run.report["failed"] is None
 
 
 TEXT = "Ba ineco fu longdi."
@@ -268,7 +225,6 @@ def test_settings_that_cannot_be_followed_are_refused(
 
 
 def rows_of(encoder: PreTrainedModel) -> torch.Tensor:
-    """A copy of the embeddings of the vocabulary."""
     weight = encoder.get_input_embeddings().weight
     assert isinstance(weight, torch.Tensor)
     return weight.detach().clone()
@@ -306,7 +262,6 @@ def test_spare_rows_are_used_and_a_kept_model_is_left_as_it_is(models: dict[str,
 
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=8), st.sampled_from(["max", "average"]))
 def test_pooling_is_what_a_loop_gives(lengths: list[int], how: Literal["max", "average"]) -> None:
-    """Values and gradients."""
     generator = torch.Generator().manual_seed(sum(lengths))
     rows = torch.randn(sum(lengths), 3, generator=generator, dtype=torch.float64, requires_grad=True)
     weights = torch.randn(len(lengths), 3, generator=generator, dtype=torch.float64)

@@ -56,7 +56,6 @@ def numbers(name: str, tiny: Path, datasets: Path) -> list[Any]:
     [(40, None, "a8f796db6ea5d011"), (3000, None, "f2eb2021775198e0"), (700, 3, "c75ae174e1bc8d48")],
 )
 def test_batches(inputs: int, classes: int | None, expected: str) -> None:
-    """Small, large, and with repeated examples of rarer classes."""
     lengths = [3 + number * 37 % 101 for number in range(inputs)]
     labels = [number % 7 % classes for number in range(inputs)] if classes else None
     batches = [training_batches(inputs, 8, 5, epoch, labels) for epoch in range(2)]

@@ -26,7 +26,7 @@ from pubmill.recipes.reading import as_values
 from pubmill.storage.files import read_json, read_jsonl_gz, sha256, write_json
 from tests.unit.finetuning.fake_graphs import FakeRecorder, on_gpu
 from tests.unit.programs import run_program
-from tests.unit.toy_tasks import SPAN, TOKENS
+from tests.unit.toy_tasks import OURS, SPAN, TOKENS, write_dataset
 
 STILL: dict[str, Any] = {"learning_rate": 1e-30, "epochs": 1}
 """Training that leaves weights as they were, for it adds less than their last digit."""
@@ -35,7 +35,6 @@ BOTH = replace(TOKENS, train_on="train+dev")
 
 @pytest.fixture(scope="module")
 def factoid(toy_data: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The questions that have answers."""
     folder = tmp_path_factory.mktemp("data") / "factoid"
     for split in ("train", "dev", "test"):
         examples = read_split(toy_data["span"], split, SpanExample)
@@ -69,6 +68,23 @@ def test_a_run_accounts_for_itself(tiny: Path, tokens: Path) -> None:
     assert set(report["data_sha256"]) == {"train", "dev"}
 
 
+@pytest.mark.parametrize(
+    ("recipe", "epochs", "least"),
+    [
+        (replace(OURS["mentions"], entities="original"), 3, 0.9), (OURS["nested mentions"], 4, 0.7),
+        (OURS["relations"], 8, 0.8),
+    ],
+    ids=["sequence", "mentions", "relations"],
+)  # fmt: skip
+def test_a_task_is_learnt(
+    recipe: FinetuningRecipe, epochs: int, least: float, tiny: Path, tmp_path: Path
+) -> None:
+    folder = write_dataset(tmp_path, recipe.task, train=200)
+    exact = replace(recipe, dropout=0.0, head_dropout=0.0, epochs=epochs, learning_rate=5e-3)
+    made = finetune(FinetuningJob(exact, tiny, folder, 1, "test"))
+    assert (made.report["dev"]["best"] or 0.0) > least
+
+
 @pytest.mark.parametrize("train_on", ["train", "train+dev"])
 def test_a_chain_goes_on_with_the_head_for_answers(
     train_on: Any, tiny: Path, before: dict[str, Path], factoid: Path
@@ -88,14 +104,12 @@ def test_a_chain_goes_on_with_the_head_for_answers(
 @pytest.mark.parametrize(
     ("recipe", "labels", "same"),
     [
-        (TOKENS, None, True),
-        (replace(TOKENS, tagging="io"), ["I-Thing", "O"], False),
-        (TOKENS, ["B-Other", "I-Other", "O"], False),
-        (replace(TOKENS, crf=True), None, False),
+        (TOKENS, None, True), (replace(TOKENS, tagging="io"), ["I-Thing", "O"], False),
+        (TOKENS, ["B-Other", "I-Other", "O"], False), (replace(TOKENS, crf=True), None, False),
         (replace(TOKENS, head="mlp", head_sizes=[16]), None, False),
         (replace(TOKENS, head_dropout=0.3, loss="weighted"), None, True),
     ],
-)
+)  # fmt: skip
 def test_only_the_same_head_goes_on(
     recipe: FinetuningRecipe, labels: list[str] | None, same: bool, before: dict[str, Path]
 ) -> None:
@@ -161,7 +175,6 @@ def by_program(
 
 
 def test_the_program_gives_the_same_as_the_library(tiny: Path, tokens: Path, tmp_path: Path) -> None:
-    """`--selected` decides what it chose."""
     chosen = {"learning_rate": 1e-3, "batch_size": 16, "epochs": 1}
     output = by_program(tmp_path, tiny, tokens, asdict(TOKENS), {"chosen": chosen, "mean_dev": 0.5})
     recipe = replace(TOKENS, learning_rate=1e-3, batch_size=16, epochs=1)

@@ -3,7 +3,6 @@
 import json
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -47,7 +46,6 @@ def undisturbed(arguments: Callable[..., list[str]], tmp_path_factory: pytest.Te
 
 @pytest.fixture
 def done(undisturbed: Path, tmp_path: Path) -> Path:
-    """A copy of the finished run, with the times of its files."""
     return shutil.copytree(undisturbed, tmp_path / "final")
 
 
@@ -60,14 +58,13 @@ def times(folder: Path) -> dict[str, int]:
 
 
 def trained_again(folder: Path, before: dict[str, int]) -> list[int]:
-    """The seeds whose predictions were written since."""
     return [int(name[5]) for name, time in times(folder).items() if before.get(name) != time]
 
 
 def test_a_seed_after_others_gives_what_it_gives_alone(
-    root: Path, arguments: Callable[..., list[str]], undisturbed: Path, tmp_path: Path
+    root: Path, python: str, arguments: Callable[..., list[str]], undisturbed: Path, tmp_path: Path
 ) -> None:
-    program = [sys.executable, str(root / "scripts/finetune.py"), *arguments(tmp_path / "alone", 3)]
+    program = [python, str(root / "scripts/finetune.py"), *arguments(tmp_path / "alone", 3)]
     subprocess.run(program, check=True, capture_output=True, cwd=root)
     [(name, alone)] = predictions(tmp_path / "alone").items()
     assert predictions(undisturbed)[name] == alone and len(set(predictions(undisturbed).values())) > 1
@@ -86,14 +83,12 @@ def damage(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("seeds", "changed", "more", "again"),
     [
-        ((1, 3, 6), {}, (), [6]),
-        ((1, 2), {"learning_rate": 2e-3}, (), [1, 2]),
-        ((1,), {}, ("--version", 4), [1]),
-        ((2,), {}, ("--dataset", "other"), [2]),
+        ((1, 3, 6), {}, (), [6]), ((1, 2), {"learning_rate": 2e-3}, (), [1, 2]),
+        ((1,), {}, ("--version", 4), [1]), ((2,), {}, ("--dataset", "other"), [2]),
         (SEEDS, {}, "damaged", [2, 4]),
     ],
     ids=["one more", "another recipe", "another stage version", "other data", "damaged"],
-)
+)  # fmt: skip
 def test_only_what_is_new_is_trained(
     seeds: tuple[int, ...], changed: dict[str, Any], more: Any, again: list[int], datasets: Path,
     arguments: Callable[..., list[str]], done: Path, monkeypatch: pytest.MonkeyPatch,
@@ -127,7 +122,6 @@ def test_task_models_are_kept_by_the_same_job(arguments: Callable[..., list[str]
 
 
 def failing(monkeypatch: pytest.MonkeyPatch, seed: int, error: Exception) -> None:
-    """Let the training with a seed end with an error."""
     train = Trainer.train
 
     def fail(self: Trainer, *given: Any, **named: Any) -> Any:

@@ -1,7 +1,6 @@
 """Answers in a context: windows, targets, and the best spans, on a tiny random BERT."""
 
 import math
-import random
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -15,14 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import Answer, SpanExample, write_examples
+from pubmill.examples.kinds import Answer, SpanExample
 from pubmill.finetuning.encoders import load_encoder_tokenizer
-from pubmill.finetuning.finetuning_job import FinetuningJob
 from pubmill.finetuning.inputs import collate
 from pubmill.finetuning.reader import Reader
-from pubmill.finetuning.run import finetune
 from pubmill.finetuning.tasks.span import ContextWindow, Span, text_of
-from pubmill.metrics.answers import score_answers
 from tests.unit.tiny_encoders import tiny_bert
 from tests.unit.toy_tasks import SPAN, SYLLABLES
 
@@ -161,7 +157,6 @@ def test_what_could_not_be_read_as_it_stands_is_counted(model: Path) -> None:
 
 
 def test_the_loss_by_hand(model: Path) -> None:
-    """Windows of other lengths don't matter to a window."""
     made = task(model)
     windows = made.encode([asked("ba co"), asked("ba co di fu ge")]).instances
     batch = collate(windows, 0, torch.device("cpu"))
@@ -264,11 +259,9 @@ def test_dev_scores_are_of_questions_over_all_their_contexts(model: Path) -> Non
     """Three questions; what is predicted of the second one's context stands for itself."""
     examples = [
         asked("ba co", "ba co", name="1_0", group="1", golds=["BA CO", "nu"]),
-        asked("ba", name="1_1", group="1", golds=["BA CO", "nu"]),
-        asked("lo mi", "lo mi", name="2"),
-        asked("lo mi", "mi", name="3_0", group="3"),
-        asked("lo di", "di", name="3_1", group="3"),
-    ]
+        asked("ba", name="1_1", group="1", golds=["BA CO", "nu"]), asked("lo mi", "lo mi", name="2"),
+        asked("lo mi", "mi", name="3_0", group="3"), asked("lo di", "di", name="3_1", group="3"),
+    ]  # fmt: skip
     predicted = [
         [best("co", 0.6), best("ba co", 0.4)], [best("", 0.99), best("Co", 0.9), best("ba", 0.5)],
         [best("", 0.9), best("lo mi", 0.1)], [best("lo", 0.2)], [best("Di", 0.3)],
@@ -276,36 +269,3 @@ def test_dev_scores_are_of_questions_over_all_their_contexts(model: Path) -> Non
     assert task(model).dev_score(examples, predicted) == pytest.approx((2 / 3 + 0 + 1) / 3)
     found = task(model, metric="mrr").dev_score(examples, predicted)
     assert found == pytest.approx((1 / 3 + 1 + 1) / 3)
-
-
-def learnable(generator: random.Random, name: str, unanswerable: float) -> SpanExample:
-    """Words of one syllable, among them one answer to each question."""
-    words = [generator.choice(SYLLABLES[4:]) for _ in range(generator.randrange(3, 13))]
-    answers = {"who": generator.choice(SYLLABLES[:2]), "what": generator.choice(SYLLABLES[2:4])}
-    for answer in answers.values():
-        words.insert(generator.randrange(len(words)), answer.title())
-    context, question = " ".join(words), generator.choice(list(answers))
-    if generator.random() < unanswerable:
-        return asked(context, question="none", name=name)
-    return asked(context, answers[question].title(), question=question, name=name)
-
-
-@pytest.mark.parametrize("unanswerable", [0.0, 0.3])
-def test_it_learns_to_answer_and_when_not_to(model: Path, tmp_path: Path, unanswerable: float) -> None:
-    """The question's word says which of the words is its answer; "none" has no answer."""
-    generator = random.Random(1)
-    for split, number in (("train", 400), ("dev", 40)):
-        examples = [learnable(generator, f"{split}-{one}", unanswerable) for one in range(number)]
-        write_examples(tmp_path / f"{split}.jsonl.gz", examples)
-    made = finetune(FinetuningJob(replace(RECIPE, epochs=3), model, tmp_path, 1, "dev"))
-    assert [row["id"] for row in made.predictions] == [example.id for example in examples]
-    tops = [row["answers"][0]["text"] for row in made.predictions]
-    metrics, *_ = score_answers(examples, [[(top, 1.0)] for top in tops])
-    assert metrics["f1"] == made.report["dev"]["best"]
-    assert metrics["f1"] > 0.9
-    assert made.report["failed"] is None and len(made.report["labels"]) == 1 + bool(unanswerable)
-    assert ("" in tops) == bool(unanswerable)
-    for row in made.predictions:
-        shares = [one["probability"] for one in row["answers"]]
-        assert shares == sorted(shares, reverse=True) and len(shares) <= RECIPE.n_best
-        assert sum(shares) <= 1 + 1e-9

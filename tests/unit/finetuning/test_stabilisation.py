@@ -53,7 +53,6 @@ def batch() -> Batch:
 
 
 def train(model: TaskModel, recipe: FinetuningRecipe, steps: int = 5) -> None:
-    """Steps on one batch, towards scores of one."""
     optimiser = GroupedAdam(model.train(), recipe)
     for step in range(steps):
         (model(batch()) - 1).square().mean().backward()

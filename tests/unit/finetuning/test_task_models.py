@@ -10,20 +10,9 @@ from typing import Any
 
 import pytest
 import torch
+import transformers
 import yaml
 from safetensors.torch import load_file, save_file
-from transformers import (
-    AutoConfig,
-    AutoModel,
-    AutoModelForQuestionAnswering,
-    AutoModelForTokenClassification,
-    AutoTokenizer,
-    BertForTokenClassification,
-    BertModel,
-    ElectraConfig,
-    ElectraModel,
-    pipeline,
-)
 
 from pubmill.errors import PubmillError
 from pubmill.examples.kind_facts import FACTS
@@ -43,13 +32,11 @@ from tests.unit.toy_tasks import OURS, SPAN, SYLLABLES, TOKENS
 
 CPU = torch.device("cpu")
 STANDARD: dict[str, FinetuningRecipe] = {
-    "tokens": TOKENS,
-    "io": replace(TOKENS, tagging="io"),
+    "tokens": TOKENS, "io": replace(TOKENS, tagging="io"),
     "fewer layers": replace(TOKENS, removed_layers=1, frozen_layers=0),
-    "bfloat16": replace(TOKENS, precision="bfloat16"),
-    "span": SPAN,
+    "bfloat16": replace(TOKENS, precision="bfloat16"), "span": SPAN,
     "train and dev": replace(TOKENS, train_on="train+dev"),
-}
+}  # fmt: skip
 
 
 def trained(recipe: FinetuningRecipe, model: Path, dataset: Path) -> Run:
@@ -66,7 +53,6 @@ def kept(folder: Path, recipe: FinetuningRecipe, model: Path, dataset: Path) -> 
 
 @pytest.fixture(scope="module")
 def run_of(tiny: Path, toy_data: dict[str, Path]) -> Callable[[str], Run]:
-    """A function that trains an epoch by the recipe of this name, once."""
 
     @cache
     def run_of(name: str) -> Run:
@@ -78,7 +64,6 @@ def run_of(tiny: Path, toy_data: dict[str, Path]) -> Callable[[str], Run]:
 
 @pytest.fixture
 def tagger(run_of: Callable[[str], Run], tokens: Path, tmp_path: Path) -> Run:
-    """A run whose model is kept in a folder of the test."""
     run = run_of("tokens")
     keep(tmp_path / "kept", run.task, run.model, run.report, tokens)
     return run
@@ -102,13 +87,20 @@ def test_a_kept_model_predicts_as_it_did_and_transformers_loads_it(
     assert again.task.encode(read_split(dataset, "test", run.task.kind)).instances == instances
     with torch.inference_mode():
         assert torch.equal(run.model.eval()(batch), again.model.eval()(batch))
-    kind: Any = AutoModelForQuestionAnswering if recipe.task == "span" else AutoModelForTokenClassification
-    kind = kind if name in STANDARD else AutoModel
+    kind: Any = (
+        transformers.AutoModelForQuestionAnswering
+        if recipe.task == "span"
+        else transformers.AutoModelForTokenClassification
+    )
+    kind = kind if name in STANDARD else transformers.AutoModel
     _, loading = kind.from_pretrained(tmp_path / "kept", output_loading_info=True)
     missing = {key for key in loading["missing_keys"] if "pooler" not in key}
     assert not missing and not loading["unexpected_keys"] and not loading["mismatched_keys"]
-    assert AutoConfig.from_pretrained(tmp_path / "kept").num_hidden_layers == 2 - recipe.removed_layers
-    assert AutoTokenizer.from_pretrained(tmp_path / "kept").model_max_length == recipe.max_length
+    assert (
+        transformers.AutoConfig.from_pretrained(tmp_path / "kept").num_hidden_layers
+        == 2 - recipe.removed_layers
+    )
+    assert transformers.AutoTokenizer.from_pretrained(tmp_path / "kept").model_max_length == recipe.max_length
     names = {path.name for path in (tmp_path / "kept").iterdir()}
     assert {"model.safetensors", "head.safetensors", "pubmill.json", "training.json", "README.md"} <= names
     assert not {path.suffix for path in (tmp_path / "kept").iterdir()} & {".bin", ".pt", ".pkl"}
@@ -150,7 +142,7 @@ def test_the_pipeline_of_transformers_gives_our_labels(
     if family == "roberta":
         model = tiny_roberta(tmp_path / "base", positions=128)
     else:
-        model = tiny_bert(tmp_path / "base", SYLLABLES, ElectraModel, ElectraConfig)
+        model = tiny_bert(tmp_path / "base", SYLLABLES, transformers.ElectraModel, transformers.ElectraConfig)
     run = trained(recipe, model, toy_data["tokens"])
     examples = read_split(toy_data["tokens"], "test", TokensExample)
     split = run.task.encode_split(examples)
@@ -160,7 +152,7 @@ def test_the_pipeline_of_transformers_gives_our_labels(
         bias.sub_(run.model.eval()(batch).mean(0))
     keep(tmp_path / "kept", run.task, run.model, run.report, toy_data["tokens"])
     predictions = Predictor(recipe, run.task, run.model).predict(split)
-    tagger: Any = pipeline(
+    tagger: Any = transformers.pipeline(
         "token-classification", model=str(tmp_path / "kept"), ignore_labels=[], device="cpu"
     )
     seen = set()
@@ -184,8 +176,8 @@ def test_a_class_of_transformers_with_other_scores_is_not_used(
         found.logits = found.logits * 2
         return found
 
-    forward = BertForTokenClassification.forward
-    monkeypatch.setattr(BertForTokenClassification, "forward", other)
+    forward = transformers.BertForTokenClassification.forward
+    monkeypatch.setattr(transformers.BertForTokenClassification, "forward", other)
     run = run_of("tokens")
     keep(tmp_path / "kept", run.task, run.model, run.report, tokens)
     assert json.loads((tmp_path / "kept/config.json").read_text())["architectures"] == ["BertModel"]
@@ -281,7 +273,7 @@ def test_what_does_not_load_as_it_was_is_not_kept(
 ) -> None:
     """An encoder whose weights are written otherwise leaves no folder."""
     run = run_of("tokens")
-    original = BertModel.from_pretrained
+    original = transformers.BertModel.from_pretrained
 
     def other(folder: Path, *arguments: Any, **named: Any) -> Any:
         scaled = {name: 1.01 * value for name, value in load_file(folder / "model.safetensors").items()}
@@ -327,7 +319,6 @@ def table(text: str, title: str) -> list[str]:
 
 
 def test_metadata_are_those_of_the_hub(tmp_path: Path) -> None:
-    """Without a dev score there is no result."""
     found = metadata(card(tmp_path, stored={"dataset": "bc2gm", "access": "public"}))
     assert found["pipeline_tag"] == FACTS["tokens"].hub_task == "token-classification"
     assert found["base_model"] == "bert-base" and "pubmill_access" not in found

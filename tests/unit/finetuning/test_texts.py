@@ -88,7 +88,6 @@ def test_only_the_pooler_of_next_sentence_prediction_is_taken(
 
 @given(st.integers(0, 100), st.integers(0, 100), st.integers(2, 120))
 def test_the_longer_one_of_two_texts_is_cut(first: int, second: int, room: int) -> None:
-    """As if subwords were taken off the longer text one by one."""
     a, b = first, second
     while a + b > room:
         a, b = (a, b - 1) if b >= a else (a - 1, b)

@@ -35,7 +35,6 @@ def task_of(model: Path, examples: Sequence[TokensExample], max_length: int = 64
 
 
 def learnt(model: Path, one: TokensExample, **settings: Any) -> list[list[str]]:
-    """The labels at the places of each of an example's windows."""
     task = task_of(model, [one], **settings)
     targets = task.targets([one], task.encode([one]).instances)
     return [[task.labels[int(target)] for target in row] for row in targets]
@@ -107,7 +106,6 @@ def test_later_subwords_have_the_label_x(model: Path) -> None:
 def test_what_is_learnt_and_predicted_perfectly_is_the_gold(
     model: Path, data: st.DataObject, scheme: Scheme, subwords: str
 ) -> None:
-    """Through scheme, subwords and windows and back."""
     words = data.draw(st.lists(st.sampled_from(["ba", "bacodi", "fuine"]), min_size=1, max_size=12))
     prefixes = data.draw(
         st.lists(

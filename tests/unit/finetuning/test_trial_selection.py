@@ -22,12 +22,9 @@ def trials(scores: dict[float, list[float]]) -> Trials:
         for value, (seed, model) in zip(values, runs, strict=False):
             training = {
                 "recipe": {"learning_rate": rate, "batch_size": 16, "dropout": 0.1, "head_sizes": [8]},
-                "data_sha256": {"train": "a", "dev": "b"},
-                "model": model,
-                "seed": seed,
-                "dev": {"best": value, "best_step": round(100 * value)},
-                "failed": None,
-            }
+                "data_sha256": {"train": "a", "dev": "b"}, "model": model, "seed": seed,
+                "dev": {"best": value, "best_step": round(100 * value)}, "failed": None,
+            }  # fmt: skip
             made.append((Path(f"{rate}/{model}-{seed}.training.json"), training))
     return made
 

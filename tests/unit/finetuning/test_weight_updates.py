@@ -43,7 +43,6 @@ RECIPES = {
 
 @pytest.fixture
 def kernel(monkeypatch: pytest.MonkeyPatch) -> Update:
-    """The compiled update, compiled by the stand-in."""
     forget(monkeypatch, "triton", "triton.language", "pubmill.finetuning.update_kernel")
     pretended_triton.install()
     update, refused = compile_update(CPU)
@@ -101,7 +100,6 @@ def test_the_kernel_does_what_torchs_adam_does(name: str, parts: int, bert: Path
 
 @pytest.mark.parametrize("missing", [0, -1])
 def test_a_large_weight_without_a_gradient_stays_as_it_is(missing: int, bert: Path) -> None:
-    """And all others are updated."""
     adam = begin(replace(RECIPE, weight_decay=0.1), bert, plain_update)
     before = {weight: weight.detach().clone() for weight in adam.copies}
     for copied in adam.copies.values():
@@ -124,7 +122,7 @@ def test_all_weights_of_an_encoder_can_be_large_or_none(large: int, bert: Path, 
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-6 if large == 1 else 0.0)
 
 
-@pytest.mark.parametrize("name", ["usual", "uncorrected"])
+@pytest.mark.parametrize("name", ["usual", pytest.param("uncorrected", marks=pytest.mark.long)])
 def test_recorded_updates_are_the_same_bit_for_bit(name: str, cases: Path, kernel: Update) -> None:
     recorder = FakeRecorder()
     with on_gpu(recorder, kernel, torch.bfloat16):

@@ -59,12 +59,10 @@ def test_a_limit_is_named_in_one_message(
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ("HARD, HARD", "(86400, 86460)"),
-        ("100, HARD", "(100, 160)"),
-        ("50, 60", "(50, 60)"),
+        ("HARD, HARD", "(86400, 86460)"), ("100, HARD", "(100, 160)"), ("50, 60", "(50, 60)"),
         ("86401, 86409", "(86400, 86409)"),
     ],
-)
+)  # fmt: skip
 def test_a_program_may_compute_for_a_day_and_a_lower_limit_holds(root: Path, before: str, after: str) -> None:
     """Soft and hard limits; only root may raise a hard one above that of this process."""
     kind = "resource.RLIMIT_CPU"

@@ -13,17 +13,10 @@ from pubmill.errors import PubmillError
 from pubmill.finetuning.predicting import choose_device
 from pubmill.hardware import torch_setup
 from pubmill.hardware.compilers import compiler_fault, fault_of_kernels
-from pubmill.hardware.torch_setup import (
-    STRICT,
-    autocast,
-    choose_precision,
-    configure_cuda,
-    cuda_settings,
-    gpu_is_used,
-)
+from pubmill.hardware.torch_setup import choose_precision, configure_cuda, cuda_settings, gpu_is_used
 from pubmill.pretraining.distributed import join
 
-VARIABLES = ("SLURM_JOB_GPUS", "CUDA_VISIBLE_DEVICES", STRICT, "CUBLAS_WORKSPACE_CONFIG")
+VARIABLES = ("SLURM_JOB_GPUS", "CUDA_VISIBLE_DEVICES", torch_setup.STRICT, "CUBLAS_WORKSPACE_CONFIG")
 
 
 @pytest.fixture(autouse=True)
@@ -139,7 +132,7 @@ def test_how_cuda_computes(
     settings: None, monkeypatch: pytest.MonkeyPatch, value: str, deterministic: bool, recorded: str
 ) -> None:
     """Products are added exactly, and in one workspace if they are to repeat; the user's own is kept."""
-    monkeypatch.setenv(STRICT, value)
+    monkeypatch.setenv(torch_setup.STRICT, value)
     monkeypatch.setenv("CUBLAS_WORKSPACE_CONFIG", ":16:8")
     configure_cuda(deterministic)
     assert os.environ["CUBLAS_WORKSPACE_CONFIG"] == ":16:8"
@@ -158,7 +151,7 @@ def test_how_cuda_computes(
     assert cuda_settings(torch.device("cuda"))["tf32"]
     assert not torch.backends.cuda.cudnn_sdp_enabled()
     assert not torch.utils.deterministic.fill_uninitialized_memory  # type: ignore[attr-defined]
-    monkeypatch.setenv(STRICT, "yes")
+    monkeypatch.setenv(torch_setup.STRICT, "yes")
     with pytest.raises(PubmillError, match="PUBMILL_DETERMINISTIC is 'yes'; expected 1"):
         configure_cuda(deterministic)
 
@@ -172,19 +165,17 @@ def test_auto_follows_the_processor(monkeypatch: pytest.MonkeyPatch, flags: str)
     assert choose_precision("auto", CPU) == ("bfloat16" if "bf16" in flags else "float32")
     for precision in ("float32", "bfloat16", "float16"):
         assert choose_precision(precision, CPU) == precision
-        with autocast(CPU, precision):
+        with torch_setup.autocast(CPU, precision):
             assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == getattr(torch, precision)
 
 
 @pytest.mark.parametrize(
     ("native", "capability", "expected"),
     [
-        (True, (9, 0), "bfloat16"),
-        (False, (7, 5), "float16"),
-        (False, (7, 0), "float16"),
+        (True, (9, 0), "bfloat16"), (False, (7, 5), "float16"), (False, (7, 0), "float16"),
         (False, (6, 1), "float32"),
     ],
-)
+)  # fmt: skip
 def test_a_gpu_that_only_emulates_bfloat16_has_float16_if_it_has_tensor_cores(
     monkeypatch: pytest.MonkeyPatch, native: bool, capability: tuple[int, int], expected: str
 ) -> None:

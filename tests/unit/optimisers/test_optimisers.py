@@ -31,7 +31,6 @@ def test_weights_without_gradients_stay_as_they_are(name: str, orthogonal: bool)
 
 @pytest.fixture
 def alone() -> Iterator[None]:
-    """A world of this process."""
     store = dist.HashStore()  # type: ignore[attr-defined]
     dist.init_process_group("gloo", store=store, rank=0, world_size=1)
     yield
@@ -100,7 +99,6 @@ def test_a_matrix_of_zeros_is_moved_by_lamb_all_the_same() -> None:
 
 
 def test_muon_moves_matrices_and_other_weights_as_torch_does() -> None:
-    """By its Muon and its AdamW."""
     torch.manual_seed(1)
     start = [torch.randn(6, 4), torch.randn(6, 4), torch.randn(4, 8), torch.randn(5)]
     gradients = [[torch.randn_like(one) for one in start] for _ in range(3)]
@@ -182,7 +180,6 @@ class Training:
 
     @property
     def count(self) -> float:
-        """The updates that the optimiser has counted."""
         state = self.optimiser.state[self.weight]
         return float(state["step"]) if state else 0.0
 

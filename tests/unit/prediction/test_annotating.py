@@ -174,7 +174,6 @@ def mentioned(text: str, offset: int, **types: str) -> InputDocument:
 
 
 def related(annotator: Annotator, document: InputDocument) -> list[tuple[str, str, str]]:
-    """The type and the words of each relation that is predicted in the document."""
     (found,) = annotator.annotate([document])
     assert found.relations is not None and found.mentions is None
     return [(one.type, one.arguments[0].text, one.arguments[1].text) for one in found.relations[0]]

@@ -14,7 +14,6 @@ from pubmill.prediction.annotating import Annotator
 def fake(
     task: str, rule: Callable[[Any], Any], negative: str | None = None, labels: Sequence[str] = ("no", "yes")
 ) -> Any:
-    """A predictor whose predictions follow a rule on examples."""
     recipe = SimpleNamespace(task=task, negative=negative)
     encode = SimpleNamespace(
         recipe=recipe, kind=KINDS[task], labels=list(labels),
@@ -50,7 +49,6 @@ def tagger() -> Annotator:
 
 
 def between(example: Any) -> str:
-    """A relation wherever "binds" stands."""
     first, second = example.entities
     assert example.text[first.start : first.end] and example.text[second.start : second.end]
     return "binds" if "binds" in example.text else "no"
@@ -69,7 +67,6 @@ def annotated(annotator: Annotator, folder: Path, form: str, content: str) -> st
 
 
 def counted(annotator: Annotator) -> list[int]:
-    """How many mentions were replaced and kept, how many relations."""
     return [
         annotator.counts[f"{what}_{fate}"]
         for what in ("mentions", "relations")

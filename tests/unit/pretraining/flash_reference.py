@@ -49,6 +49,5 @@ def use_own_cache(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def compile_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let compiled functions be the plain ones."""
     monkeypatch.setattr(torch, "compile", lambda function, **settings: function)
     use_own_cache(monkeypatch)

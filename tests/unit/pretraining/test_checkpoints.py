@@ -70,13 +70,11 @@ def two_saves(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("name", "harm", "damaged"),
     [
-        ("optimizer.safetensors", flip, (10,)),
-        ("model.safetensors", cut, (10,)),
-        ("log.jsonl", empty, (10,)),
-        ("state.json", Path.unlink, (10,)),
+        ("optimizer.safetensors", flip, (10,)), ("model.safetensors", cut, (10,)),
+        ("log.jsonl", empty, (10,)), ("state.json", Path.unlink, (10,)),
         ("model.safetensors", empty, (9, 10)),
     ],
-)
+)  # fmt: skip
 def test_a_damaged_last_save_is_named_and_what_was_before_it_continued(
     data: Path, whole: Path, two_saves: Path, tmp_path: Path, capsys: Any, name: str, harm: Any, damaged: Any
 ) -> None:

@@ -59,7 +59,6 @@ def disturbed(python: str, how: str, data: Path, output: Path, recipe: Pretraini
 
 
 def alike(one: Path, other: Path) -> None:
-    """The same weights, optimiser and losses, but for rounding."""
     for name in ("model.safetensors", "auxiliary.safetensors", "optimizer.safetensors"):
         left, right = load_file(one / name), load_file(other / name)
         assert left.keys() == right.keys()

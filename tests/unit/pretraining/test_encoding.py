@@ -8,14 +8,7 @@ import pytest
 from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers
 
 from pubmill.errors import PubmillError
-from pubmill.pretraining.encoding import (
-    BertEncoder,
-    ByteLevelEncoder,
-    Encoder,
-    WhiteSpaceEncoder,
-    make_encoder,
-    special_ids,
-)
+from pubmill.pretraining import encoding
 from pubmill.storage.files import write_json
 
 TEXT = "Cells (of the T-cell) grow, don't  they?\nNo. "
@@ -56,19 +49,17 @@ def unigram(*steps: Any) -> Tokenizer:
 @pytest.mark.parametrize(
     ("tokenizer", "kind"),
     [
-        (byte_level(), ByteLevelEncoder),
-        (byte_level(add_prefix_space=True), Encoder),
-        (byte_level(use_regex=False), Encoder),
-        (wordpiece(), BertEncoder),
-        (with_punctuation_in_a_piece(), BertEncoder),
-        (wordpiece(normalizers.Lowercase()), Encoder),
-        (unigram(normalizers.Replace("``", '"'), normalizers.NFKD()), WhiteSpaceEncoder),
-        (unigram(normalizers.Replace("t-c", "tc")), Encoder),
-        (unigram(normalizers.Prepend("x")), Encoder),
+        (byte_level(), encoding.ByteLevelEncoder), (byte_level(add_prefix_space=True), encoding.Encoder),
+        (byte_level(use_regex=False), encoding.Encoder), (wordpiece(), encoding.BertEncoder),
+        (with_punctuation_in_a_piece(), encoding.BertEncoder),
+        (wordpiece(normalizers.Lowercase()), encoding.Encoder),
+        (unigram(normalizers.Replace("``", '"'), normalizers.NFKD()), encoding.WhiteSpaceEncoder),
+        (unigram(normalizers.Replace("t-c", "tc")), encoding.Encoder),
+        (unigram(normalizers.Prepend("x")), encoding.Encoder),
     ],
-)
+)  # fmt: skip
 def test_the_fastest_encoder_that_gives_the_tokenizers_ids(tokenizer: Tokenizer, kind: type) -> None:
-    encoder = make_encoder(tokenizer)
+    encoder = encoding.make_encoder(tokenizer)
     assert type(encoder) is kind
     for text in (TEXT, "", " ", "a\x1cb", "a  b", "``quoted''", "the t-cell"):
         expected = tokenizer.encode(text, add_special_tokens=False).ids
@@ -80,8 +71,8 @@ def test_special_tokens_are_named_by_the_configuration(tmp_path: Path) -> None:
     names = {"pad": "a", "unk": "[UNK]", "cls": {"content": "b"}, "sep": "c", "mask": "d"}
     settings = {f"{name}_token": piece for name, piece in names.items()}
     write_json(tmp_path / "tokenizer_config.json", settings)
-    assert special_ids(tokenizer, tmp_path) == {"pad": 1, "unk": 0, "cls": 2, "sep": 3, "mask": 4}
+    assert encoding.special_ids(tokenizer, tmp_path) == {"pad": 1, "unk": 0, "cls": 2, "sep": 3, "mask": 4}
     for piece in (None, "absent"):
         write_json(tmp_path / "tokenizer_config.json", settings | {"mask_token": piece})
         with pytest.raises(PubmillError, match=r"has no special tokens \['mask'\]"):
-            special_ids(tokenizer, tmp_path)
+            encoding.special_ids(tokenizer, tmp_path)

@@ -81,12 +81,10 @@ def test_a_save_of_other_work_is_discarded(data: Path, tmp_path: Path, capsys: A
     save(make_tokenizer([*PIECES[:-1], "##other"], True), True, other)
     start = pretrain(data, tmp_path / "start", 1)
     cases: list[tuple[Path, str, dict[str, Any]]] = [
-        (other, "vocab", {}),
-        (make_data(tmp_path / "corpus", lengths=(4, 8, 7)), "tokens", {}),
-        (data, "version", {"version": 2}),
-        (data, "recipe.seed", {"recipe": replace(RECIPE, seed=2)}),
+        (other, "vocab", {}), (make_data(tmp_path / "corpus", lengths=(4, 8, 7)), "tokens", {}),
+        (data, "version", {"version": 2}), (data, "recipe.seed", {"recipe": replace(RECIPE, seed=2)}),
         (data, "previous", {"previous": start}),
-    ]
+    ]  # fmt: skip
     for place, differing, more in cases:
         made_save = interrupted(data, tmp_path / "step-4", to=4, at=3)
         pretrain(place, tmp_path / "step-4", 4, **more)

@@ -10,15 +10,8 @@ from typing import Any
 import pytest
 import sentencepiece
 import torch
+import transformers
 from huggingface_hub.errors import LocalEntryNotFoundError
-from transformers import (
-    AutoConfig,
-    AutoModel,
-    AutoModelForMaskedLM,
-    AutoModelForPreTraining,
-    AutoModelForTokenClassification,
-    AutoTokenizer,
-)
 
 from pubmill.errors import PubmillError
 from pubmill.pretraining.architectures import build_model
@@ -54,7 +47,6 @@ def vocab(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def fresh(vocab: Path, seed: int) -> Any:
-    """A model with a row for each piece of a vocabulary."""
     size = len((vocab / "vocab.txt").read_text().splitlines())
     return build_model(Architecture(**SHAPE), Objective(masking="whole-word"), size, IDS, seed)
 
@@ -76,12 +68,10 @@ def checkpoint(tmp_path: Path, vocab: Path) -> Path:
 
 
 WEIGHTS: dict[str, dict[str, Any]] = {
-    "pretraining": {"recipe": "r", "step": 12345},
-    "random": {"recipe": "r"},
-    "folder": {"local": "mine"},
+    "pretraining": {"recipe": "r", "step": 12345}, "random": {"recipe": "r"}, "folder": {"local": "mine"},
     "hub": {"id": "lab/bert", "revision": "0" * 40},
     "archive": {"url": "https://example.org/model.tar.gz", "sha256": "0" * 64},
-}
+}  # fmt: skip
 
 
 def recipe(kind: str, **more: Any) -> ExportRecipe:
@@ -92,13 +82,13 @@ def recipe(kind: str, **more: Any) -> ExportRecipe:
 
 def test_exported_weights_are_the_checkpoints(tmp_path: Path, checkpoint: Path, vocab: Path) -> None:
     export(recipe("pretraining"), tmp_path / "m", checkpoint=checkpoint, vocab=vocab)
-    inputs = AutoTokenizer.from_pretrained(tmp_path / "m")("Aspirin rats", return_tensors="pt")
+    inputs = transformers.AutoTokenizer.from_pretrained(tmp_path / "m")("Aspirin rats", return_tensors="pt")
     with torch.no_grad():
-        for kind in (AutoModel, AutoModelForMaskedLM):
+        for kind in (transformers.AutoModel, transformers.AutoModelForMaskedLM):
             ours = kind.from_pretrained(tmp_path / "m").eval()(**inputs)[0]
             assert torch.equal(ours, kind.from_pretrained(checkpoint).eval()(**inputs)[0])
-        tagger = AutoModelForTokenClassification.from_pretrained(tmp_path / "m").eval()
-        hidden = AutoModel.from_pretrained(checkpoint).eval()(**inputs)[0]
+        tagger = transformers.AutoModelForTokenClassification.from_pretrained(tmp_path / "m").eval()
+        hidden = transformers.AutoModel.from_pretrained(checkpoint).eval()(**inputs)[0]
         assert torch.equal(tagger.bert(**inputs)[0], hidden)
     assert not (tmp_path / "m/optimizer.safetensors").exists()
 
@@ -117,12 +107,11 @@ def test_card_and_configuration_say_what_was_done(tmp_path: Path, checkpoint: Pa
     ):  # fmt: skip
         assert fact in card
     assert "9.5" not in card
-    assert AutoConfig.from_pretrained(tmp_path / "m").pretraining_corpus == corpus | figures
+    assert transformers.AutoConfig.from_pretrained(tmp_path / "m").pretraining_corpus == corpus | figures
 
 
 @pytest.fixture
 def theirs(tmp_path: Path, vocab: Path) -> Path:
-    """A model folder of somebody else."""
     export(recipe("random"), tmp_path / "theirs", vocab=vocab)
     return tmp_path / "theirs"
 
@@ -135,7 +124,7 @@ def test_a_folder_is_copied_after_checks(tmp_path: Path, theirs: Path) -> None:
     names = {path.name for path in (tmp_path / "m").iterdir()}
     assert "model.safetensors" in names and not names & {"pytorch_model.bin", "modeling.py"}
     assert (tmp_path / "m/README.original.md").read_text() == "Theirs."
-    AutoModelForMaskedLM.from_pretrained(tmp_path / "m")
+    transformers.AutoModelForMaskedLM.from_pretrained(tmp_path / "m")
 
 
 def test_the_treatment_of_capitals_is_written_and_checked(tmp_path: Path, theirs: Path) -> None:
@@ -144,7 +133,7 @@ def test_the_treatment_of_capitals_is_written_and_checked(tmp_path: Path, theirs
     for lowercase in (True, False):
         out = tmp_path / str(lowercase)
         export(recipe("folder", lowercase=lowercase), out, folder=theirs)
-        tokenizer = AutoTokenizer.from_pretrained(out)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(out)
         assert (tokenizer("ASPIRIN").input_ids == tokenizer("aspirin").input_ids) is lowercase
         assert json.loads((out / "tokenizer_config.json").read_text())["do_lower_case"] is lowercase
 
@@ -190,7 +179,6 @@ def pin_file(folder: Path, **found: str) -> Path:
 
 
 def test_the_hub_is_pinned(tmp_path: Path, theirs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the spec, or by the first download."""
     asked: list[Any] = []
 
     def snapshot(name: str, **options: Any) -> str:
@@ -212,15 +200,11 @@ def test_the_hub_is_pinned(tmp_path: Path, theirs: Path, monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("kind", "weights", "message"),
     [
-        ("pretraining", {}, "--checkpoint|--vocab"),
-        ("random", {}, "--vocab"),
-        ("folder", {}, "--folder"),
-        ("archive", {}, "need --archive"),
-        ("hub", {"revision": None}, "need --pin"),
-        ("hub", {"revision": "main"}, "full commit hash"),
-        ("hub", {}, "Without network"),
+        ("pretraining", {}, "--checkpoint|--vocab"), ("random", {}, "--vocab"), ("folder", {}, "--folder"),
+        ("archive", {}, "need --archive"), ("hub", {"revision": None}, "need --pin"),
+        ("hub", {"revision": "main"}, "full commit hash"), ("hub", {}, "Without network"),
     ],
-)
+)  # fmt: skip
 def test_what_is_missing_is_named(
     tmp_path: Path, kind: str, weights: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -257,7 +241,7 @@ def test_random_weights_follow_the_seed(tmp_path: Path, vocab: Path) -> None:
         export(recipe("random", seed=seed), tmp_path / name, vocab=vocab)
     weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in "abc"]
     assert weights[0] == weights[1] != weights[2]
-    loaded, made = AutoModel.from_pretrained(tmp_path / "a"), fresh(vocab, 1).bert
+    loaded, made = transformers.AutoModel.from_pretrained(tmp_path / "a"), fresh(vocab, 1).bert
     assert torch.equal(loaded.embeddings.word_embeddings.weight, made.embeddings.word_embeddings.weight)
     assert "12,345" not in (tmp_path / "a/README.md").read_text()
 
@@ -276,19 +260,17 @@ def learn_sentencepiece(prefix: Path) -> None:
 @pytest.mark.parametrize(
     ("family", "files", "lowercase"),
     [
-        ("roberta", ("vocab.json", "merges.txt"), False),
-        ("electra", ("vocab.txt",), True),
-        ("albert", (), True),
-        ("megatron-bert", ("vocab.txt",), True),
+        ("roberta", ("vocab.json", "merges.txt"), False), ("electra", ("vocab.txt",), True),
+        ("albert", (), True), ("megatron-bert", ("vocab.txt",), True),
     ],
-)
+)  # fmt: skip
 def test_a_released_archive_becomes_a_model(
     tmp_path: Path, family: str, files: tuple[str, ...], lowercase: bool
 ) -> None:
     """Released years ago: a pickle of the old form, its own heads and a bare tokenizer, within a tar."""
     source, old = save_encoder(tmp_path / "source", family), tmp_path / "old"
     old.mkdir()
-    model = AutoModelForPreTraining.from_pretrained(source)
+    model = transformers.AutoModelForPreTraining.from_pretrained(source)
     torch.save(model.state_dict(), old / "pytorch_model.bin", _use_new_zipfile_serialization=False)
     for name in ("config.json", *files):
         shutil.copyfile(source / name, old / name)
@@ -302,9 +284,11 @@ def test_a_released_archive_becomes_a_model(
     export(made, tmp_path / "m", archive=archive, pin=pin)
     names = {path.name for path in (tmp_path / "m").iterdir()}
     assert "model.safetensors" in names and not any(name.startswith((".", "pytorch")) for name in names)
-    before, after = (AutoModel.from_pretrained(at).state_dict() for at in (source, tmp_path / "m"))
+    before, after = (
+        transformers.AutoModel.from_pretrained(at).state_dict() for at in (source, tmp_path / "m")
+    )
     assert all(torch.equal(before[name], after[name]) for name in before if "pooler" not in name)
-    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "m")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path / "m")
     assert tokenizer.unk_token_id not in tokenizer("bacodi inelong").input_ids
     assert sha256(archive) in (tmp_path / "m/README.md").read_text()
 
@@ -313,7 +297,6 @@ HUB = {"kind": "hub", "id": "lab/bert", "revision": "f"}
 
 
 def rows(card: str, title: str) -> dict[str, str]:
-    """The rows of a section's table."""
     section = card.split(f"## {title}\n")[1].split("\n## ")[0]
     cells = [line.strip("|").split(" | ", 1) for line in section.splitlines() if line.startswith("| ")][1:]
     return {name.strip(): value.strip() for name, value in cells}

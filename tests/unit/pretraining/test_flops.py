@@ -14,15 +14,9 @@ from transformers import AlbertConfig, BertConfig
 
 from pubmill.hardware.torch_setup import measured_rate
 from pubmill.optimisers import orthogonal_operations
+from pubmill.pretraining import arithmetic
 from pubmill.pretraining.architectures import build_generator, build_model, make_config
-from pubmill.pretraining.arithmetic import (
-    SIZES,
-    operations,
-    operations_of_step,
-    parameters,
-    shape_of,
-    shape_of_network,
-)
+from pubmill.pretraining.arithmetic import operations, operations_of_step, shape_of
 from pubmill.pretraining.engine import build_learner, build_optimiser, flops_of_step, update_operations
 from pubmill.pretraining.forward import embed, encode, masked_lm_logits
 from pubmill.pretraining.instances import UNLABELLED, PackedBatch
@@ -40,8 +34,7 @@ ROWS = torch.tensor([1, 2, 7, 20, 21, 40, 47])
 
 
 def flops(model: Any, tokens: float, squares: float, masked: float, whole: bool = False) -> float:
-    """Operations of one model."""
-    return operations(shape_of_network(model), tokens, squares, masked, whole)
+    return operations(arithmetic.shape_of_network(model), tokens, squares, masked, whole)
 
 
 def make_model(family: Any, embedding_size: int | None, objective: Objective) -> Any:
@@ -55,7 +48,6 @@ def vectors(model: Any, rows: torch.Tensor) -> torch.Tensor:
 
 
 def done(forward: Callable[[], torch.Tensor]) -> int:
-    """Operations of a forward and backward pass, as torch counts them."""
     with FlopCounterMode(display=False) as counter:
         forward().sum().backward()
     return int(counter.get_total_flops())
@@ -192,7 +184,7 @@ def test_weights_are_counted_but_for_biases_positions_and_heads(family: Any, siz
         for name, weight in model.base_model.named_parameters()
         if weight.dim() == 2 and "position" not in name and "token_type" not in name and "pooler" not in name
     }
-    assert parameters(shape_of(made, PIECES)) == sum(matrices.values())
+    assert arithmetic.parameters(shape_of(made, PIECES)) == sum(matrices.values())
 
 
 def test_sizes_are_transformers_defaults_and_that_of_berts_paper() -> None:
@@ -200,8 +192,11 @@ def test_sizes_are_transformers_defaults_and_that_of_berts_paper() -> None:
     A=16, a feed-forward size of 4H."""
     large: dict[str, Any] = {"num_hidden_layers": 24, "hidden_size": 1024, "num_attention_heads": 16}
     configs = [BertConfig(), BertConfig(**large, intermediate_size=4096), AlbertConfig()]
-    for (name, size), config in zip(SIZES.items(), configs, strict=True):
+    for (name, size), config in zip(arithmetic.SIZES.items(), configs, strict=True):
         made = make_config(size, config.vocab_size, SPECIAL)
         for key in (*large, "intermediate_size", "embedding_size"):
             assert getattr(made, key, None) == getattr(config, key, None), (name, key)
-    assert parameters(shape_of(SIZES["large"], 30_522)) == 30_522 * 1024 + 24 * 12 * 1024**2
+    assert (
+        arithmetic.parameters(shape_of(arithmetic.SIZES["large"], 30_522))
+        == 30_522 * 1024 + 24 * 12 * 1024**2
+    )

@@ -39,14 +39,12 @@ def form(
 
 
 FAMILIES = {
-    "bert": form("bert", "next-sentence"),
-    "bert alone": form("bert"),
-    "roberta": form("roberta"),
+    "bert": form("bert", "next-sentence"), "bert alone": form("bert"), "roberta": form("roberta"),
     "megatron-bert": form("megatron-bert", "sentence-order"),
     "albert": form("albert", "sentence-order", embedding_size=6),
     "electra": form("electra", generator=GENERATOR, embedding_size=6),
     "modernbert": form("modernbert", rotary=RotaryAttention(global_every=2, window=8)),
-}
+}  # fmt: skip
 LENGTHS = torch.tensor([[12], [9], [7]])
 PRESENT = torch.arange(12) < LENGTHS
 ROWS = torch.tensor([0, 12, 24, 3, 15, 30])
@@ -57,7 +55,6 @@ def build(name: str, seed: int = 3) -> Any:
 
 
 def inputs(name: str) -> tuple[torch.Tensor, torch.Tensor]:
-    """Ids with padding behind them, and segments."""
     ids = torch.randint(5, VOCABULARY, (3, 12), generator=torch.Generator().manual_seed(1))
     ids = ids.masked_fill(~PRESENT, SPECIAL["pad"])
     segments = (torch.arange(12) > 6).long().expand(3, 12)

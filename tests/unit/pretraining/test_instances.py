@@ -15,20 +15,7 @@ from hypothesis import strategies as st
 
 from pubmill.errors import PubmillError
 from pubmill.pretraining import instances as module
-from pubmill.pretraining.instances import (
-    IN_ORDER,
-    IS_NEXT,
-    RANDOM,
-    SWAPPED,
-    UNLABELLED,
-    Instances,
-    PackedBatch,
-    chunk_starts,
-    full_starts,
-    generator,
-    micro_batches,
-    shares,
-)
+from pubmill.pretraining.instances import UNLABELLED, Instances, PackedBatch, micro_batches
 from pubmill.pretraining.micro_batches import ROW_MULTIPLE, collate_flat, flat_micro_batches, flat_size
 from pubmill.pretraining.unpadded import SequenceBounds
 from tests.unit.pretraining.toy_pretraining import changed
@@ -57,7 +44,7 @@ def sequences(batch: PackedBatch) -> list[list[int]]:
 @given(corpora, st.integers(2, 50))
 def test_chunks_tile_documents_within_the_limit(documents: list[list[int]], limit: int) -> None:
     corpus = packed(documents)
-    starts = chunk_starts(corpus.sentences, corpus.documents, limit)
+    starts = module.chunk_starts(corpus.sentences, corpus.documents, limit)
     assert starts[0] == 0 and starts[-1] == len(corpus.ids)
     assert (np.diff(starts) > 0).all() and (np.diff(starts) <= limit).all()
     assert set(corpus.sentences[corpus.documents]) <= set(starts.tolist())  # no chunk crosses a document
@@ -65,7 +52,7 @@ def test_chunks_tile_documents_within_the_limit(documents: list[list[int]], limi
 
 def test_a_chunk_ends_at_a_sentence_unless_the_sentence_is_too_long() -> None:
     corpus = packed([[4, 4, 4], [25]])
-    assert chunk_starts(corpus.sentences, corpus.documents, 10).tolist() == [0, 8, 12, 22, 32, 37]
+    assert module.chunk_starts(corpus.sentences, corpus.documents, 10).tolist() == [0, 8, 12, 22, 32, 37]
 
 
 def instances(
@@ -77,7 +64,6 @@ def instances(
 
 
 def epoch(corpus: Any, pairs: str, length: int = 24, sequences: str = "document") -> PackedBatch:
-    """A batch that is one epoch."""
     count = len(instances(corpus, pairs, 1, length=length, sequences=sequences))
     return instances(corpus, pairs, count, 7, length, sequences).batch(3)
 
@@ -104,10 +90,10 @@ def test_batches_are_bert_pairs(documents: list[list[int]], batch_size: int, see
     assert batch.lengths.max() <= 24 and len(batch.lengths) == batch_size
     for a, b, label in parts(batch):
         assert (len(b) == 0) == (label == UNLABELLED)
-        if label == IS_NEXT:
+        if label == module.IS_NEXT:
             assert b[0] == a[-1] + 1 and b[0] in corpus.sentences
             assert document_of[b[-1]] == document_of[a[0]]
-        if label == RANDOM:
+        if label == module.RANDOM:
             assert document_of[b[0]] != document_of[a[0]]
 
 
@@ -117,9 +103,11 @@ def test_two_parts_of_a_chunk(documents: list[list[int]], pairs: str) -> None:
     """In either order, with a label of it, or unlabelled in their own."""
     corpus = packed(documents)
     for a, b, label in parts(epoch(corpus, pairs)):
-        assert label in ((IN_ORDER, SWAPPED) if len(b) and pairs == "sentence-order" else (UNLABELLED,))
+        assert label in (
+            (module.IN_ORDER, module.SWAPPED) if len(b) and pairs == "sentence-order" else (UNLABELLED,)
+        )
         if len(b):
-            first, second = (b, a) if label == SWAPPED else (a, b)
+            first, second = (b, a) if label == module.SWAPPED else (a, b)
             assert second[0] == first[-1] + 1 and second[0] in corpus.sentences
         else:  # a chunk without a start of a sentence inside it
             assert not np.isin(corpus.sentences, a[1:]).any()
@@ -153,7 +141,7 @@ def test_about_half_of_the_pairs_are_wrong_and_little_is_cut(pairs: str, most: f
 @given(st.lists(st.integers(5, 128), min_size=1, max_size=40), st.integers(1, 9), st.integers(1, 4))
 def test_processes_have_similar_shares_without_overlap(lengths: list[int], size: int, world: int) -> None:
     counts, found = np.array(lengths), []
-    of_processes = shares(counts, world)
+    of_processes = module.shares(counts, world)
     for share in of_processes:
         assert share.tolist() == sorted(share)
         parts = micro_batches(counts[share], size)
@@ -172,13 +160,11 @@ def test_nothing_to_train_on_is_an_error(documents: list[list[int]], length: int
 
 
 def in_order(corpus: Any, length: int) -> PackedBatch:
-    """The instances of an epoch as they lie in the corpus."""
     made = instances(corpus, "none", length=length, sequences="full")
-    return made.lay_out(np.arange(len(made)), generator(0, module.Stream.PAIRS))
+    return made.lay_out(np.arange(len(made)), module.generator(0, module.Stream.PAIRS))
 
 
 def text(corpus: Any) -> list[int]:
-    """The corpus with a separator after each document."""
     bounds = corpus.sentences[corpus.documents]
     documents = [corpus.ids[start:end].tolist() for start, end in pairwise(bounds)]
     return [symbol for document in documents for symbol in [*document, SEP]]
@@ -217,15 +203,6 @@ def test_sentences_stay_whole_where_they_can(documents: list[list[int]], length:
         begun = sentences[np.searchsorted(sentences, tokens[-1], side="right") - 1]
         ended = tokens[-1] + 1 in sentences
         assert ended or size[int(begun)] >= limit
-
-
-def test_chunks_begin_anew_from_time_to_time() -> None:
-    """So that many can be cut at once."""
-    corpus = packed([[3, 4]] * (2 * module.TOGETHER + 5))
-    starts = full_starts(corpus.sentences, corpus.documents, 30)
-    anew = [number * (3 + 4 + 1) for number in range(0, 2 * module.TOGETHER + 1, module.TOGETHER)]
-    assert set(anew) <= set(starts.tolist())
-    assert starts[-1] == 8 * (2 * module.TOGETHER + 5) and np.diff(starts).max() <= 31
 
 
 def test_sequences_are_filled() -> None:

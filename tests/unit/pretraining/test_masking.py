@@ -15,19 +15,10 @@ from transformers import AutoTokenizer
 
 from pubmill.errors import PubmillError
 from pubmill.examples.vocab_tokenizers import load_tokenizer
+from pubmill.pretraining import masking
 from pubmill.pretraining.encoding import special_ids
 from pubmill.pretraining.instances import Instances, PackedBatch, Stream, ranges
-from pubmill.pretraining.masking import (
-    Draws,
-    Vocabulary,
-    choose_tokens,
-    hide,
-    mask,
-    masking_rate,
-    read_vocabulary,
-    run_starts,
-    word_starts,
-)
+from pubmill.pretraining.masking import Draws, hide, mask, masking_rate, read_vocabulary, word_starts
 from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.recipes import Causal, Objective, RotaryAttention
 from pubmill.storage.files import read_json, write_json
@@ -37,13 +28,12 @@ from tests.unit.pretraining.toy_pretraining import changed, log, pretrain, state
 from tests.unit.toy_vocabs import make_vocab
 
 CONTINUES = np.arange(105) >= 55
-VOCABULARY = Vocabulary(CONTINUES, np.arange(5, 105), 4)
+VOCABULARY = masking.Vocabulary(CONTINUES, np.arange(5, 105), 4)
 WHOLE_WORD = Objective(masking="whole-word")
 texts = st.lists(st.lists(st.integers(1, 4), max_size=30), min_size=1, max_size=6)  # word lengths
 
 
 def draws(lengths: np.ndarray, *seed: int) -> Draws:
-    """Random numbers of all sequences of these lengths."""
     return Draws(np.arange(len(lengths)), 0, Stream.MASKS, seed)
 
 
@@ -66,12 +56,10 @@ def text(words: list[list[int]], seed: int = 0) -> tuple[np.ndarray, np.ndarray,
 
 
 def batch_of(ids: np.ndarray, inner: np.ndarray, lengths: np.ndarray) -> PackedBatch:
-    """Sequences of one segment, without labels."""
     return PackedBatch(ids, np.zeros_like(ids), inner, lengths, np.zeros_like(lengths), 0)
 
 
 def in_each_sequence(positions: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """How many of some positions lie in each sequence."""
     return np.bincount(np.repeat(np.arange(len(lengths)), lengths)[positions], minlength=len(lengths))
 
 
@@ -151,7 +139,7 @@ def test_the_expected_share_of_each_sequence_is_exact() -> None:
     kinds, rounds = [[3], [4, 1, 2], [1, 1, 4, 4, 2, 3, 1], [], [2] * 11], 4000
     _, inner, lengths, word = text(kinds * rounds)
     starts = np.diff(word, prepend=-1) > 0
-    chosen = choose_tokens(starts, inner, lengths, 0.15, draws(lengths, 3))
+    chosen = masking.choose_tokens(starts, inner, lengths, 0.15, draws(lengths, 3))
     means = in_each_sequence(chosen, lengths).reshape(rounds, len(kinds)).mean(0)
     # four standard errors, where a sequence's count has a standard deviation of less than 2
     assert np.abs(means - 0.15 * (lengths[: len(kinds)] - 2)).max() < 4 * 2 / rounds**0.5
@@ -168,7 +156,7 @@ def test_a_segment_that_begins_within_a_word_begins_a_word() -> None:
 def test_runs_are_of_whole_words_of_one_segment(words: list[list[int]], longest: int, seed: int) -> None:
     ids, inner, lengths, word = text(words, seed)
     begins = word_starts(ids, inner, VOCABULARY)
-    starts = run_starts(begins, inner, lengths, longest, draws(lengths, seed))
+    starts = masking.run_starts(begins, inner, lengths, longest, draws(lengths, seed))
     assert not (starts & ~begins).any()
     first = inner & np.concatenate([[True], ~inner[:-1]])
     assert starts[first].all()  # so no run goes on behind a special token
@@ -181,7 +169,7 @@ def test_runs_are_of_whole_words_of_one_segment(words: list[list[int]], longest:
 def test_long_runs_are_rarer_in_proportion_to_their_length(longest: int) -> None:
     _, inner, lengths, word = text([[1, 2] * 20_000])
     words = np.diff(word, prepend=-1) > 0
-    starts = run_starts(words & inner, inner, lengths, longest, draws(lengths, 2))
+    starts = masking.run_starts(words & inner, inner, lengths, longest, draws(lengths, 2))
     sizes = np.diff(word[starts])  # the last run, which the end cuts, is not among them
     found = np.bincount(sizes, minlength=longest + 1)[1:] / len(sizes)
     expected = 1 / np.arange(1, longest + 1)

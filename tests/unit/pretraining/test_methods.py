@@ -11,16 +11,7 @@ import torch
 from pubmill.pretraining import batch_preparation, learners, methods, segments, unpadded
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import Pretraining
-from pubmill.pretraining.methods import (
-    COMPILED,
-    FLASH_3,
-    PLAIN,
-    SLOWER,
-    UNPADDED,
-    Bfloat16Copies,
-    Methods,
-    fastest,
-)
+from pubmill.pretraining.methods import COMPILED, FLASH_3, PLAIN, UNPADDED, Methods, fastest
 from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.recipes import PretrainingRecipe
 from tests.unit.pretraining import flash_reference
@@ -35,7 +26,6 @@ CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)
 
 @pytest.fixture(autouse=True)
 def small_micro_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Several micro-batches a step."""
     monkeypatch.setitem(batch_preparation.TOKENS_AT_ONCE, "cpu", 3 * RECIPE.sequence_length)
 
 
@@ -98,7 +88,7 @@ def test_gradients_of_micro_batches_are_added_in_float32(small: int, monkeypatch
     """Those of small weights together; a weight without a gradient keeps what it has."""
     monkeypatch.setattr(methods, "SMALL", small)
     layers = torch.nn.ModuleList([torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)])
-    copies, expected = Bfloat16Copies(layers), torch.zeros(4)
+    copies, expected = methods.Bfloat16Copies(layers), torch.zeros(4)
     for slopes in ((1.0, 2.0, 4.0, None), (2.0**-9, None, 2.0**-8, 8.0), (None, None, None, None)):
         for copy, slope in zip(copies.copies, slopes, strict=True):
             copy.grad = None if slope is None else torch.full_like(copy, slope)
@@ -178,7 +168,7 @@ def test_methods_of_devices(monkeypatch: pytest.MonkeyPatch) -> None:
         assert fastest(networks | {"generator": odd}, True, GPU) == PLAIN
     capability[0] = (7, 0)
     assert fastest(networks, True, GPU) == PLAIN
-    assert [SLOWER.get(one) for one in (COMPILED, UNPADDED)] == [UNPADDED, None]
+    assert [methods.SLOWER.get(one) for one in (COMPILED, UNPADDED)] == [UNPADDED, None]
 
 
 def test_the_record_of_a_gpu_says_which_ran(data: Path) -> None:
@@ -205,7 +195,7 @@ def test_flash_attention_3_is_for_networks_without_dropout(monkeypatch: pytest.M
 
     assert chosen() == COMPILED
     monkeypatch.setattr(methods, "FLASH_3_PACKAGE", "json")
-    assert chosen() == FLASH_3 and SLOWER[FLASH_3] == COMPILED
+    assert chosen() == FLASH_3 and methods.SLOWER[FLASH_3] == COMPILED
     for values, other in ((capability, (8, 0)), (capability, (10, 0)), (dropout, 0.1)):
         before, values[0] = values[0], other
         assert chosen() == COMPILED

@@ -39,18 +39,13 @@ from tests.workflow.conftest import wait_until_gone
 
 SPECIAL_IDS = {name: number for number, name in enumerate(SPECIAL)}
 TABLES = {
-    "abbrev_types.txt": "dr\ni.v\n",
-    "collocations.tab": "##number##\tmg\n",
-    "ortho_context.tab": "the\t46\nwere\t32\n",
-    "sent_starters.txt": "the\n",
-}
+    "abbrev_types.txt": "dr\ni.v\n", "collocations.tab": "##number##\tmg\n",
+    "ortho_context.tab": "the\t46\nwere\t32\n", "sent_starters.txt": "the\n",
+}  # fmt: skip
 TEXTS = [
-    "BACKGROUND: Dr. Smith gave 5 mg i.v. daily. The rats were well.\nRESULTS: None died!",
-    "No stop here",
-    "",
-    "   \n ",
-    "Café. [SEP] and [PAD] are diseases (PAD). The rats were given more.",
-]
+    "BACKGROUND: Dr. Smith gave 5 mg i.v. daily. The rats were well.\nRESULTS: None died!", "No stop here",
+    "", "   \n ", "Café. [SEP] and [PAD] are diseases (PAD). The rats were given more.",
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -214,7 +209,6 @@ CHANGING = ["The rats were well. None died.", "", "Aei aei.", "The rat (12 mg) w
 
 
 def corpus(folder: Path, parts: list[list[str]]) -> list[Path]:
-    """Write the parts of a corpus in place of the earlier ones."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     return [write_part(folder / f"part-{number:04d}", texts) for number, texts in enumerate(parts)]
@@ -292,7 +286,6 @@ def write_named(path: Path, names: list[str]) -> Path:
 
 
 def named(folder: Path, vocab: Path) -> list[str]:
-    """The names of the documents of a packed folder, in order."""
     packed, tokenizer = PackedTokens(folder), load_tokenizer(vocab)
     return [tokenizer.decode(document(packed, number)[0]) for number in range(packed.n_documents)]
 

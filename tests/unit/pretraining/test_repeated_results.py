@@ -15,15 +15,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pubmill.pretraining.architectures import build_model
 from pubmill.pretraining.instances import Instances, Stream
 from pubmill.pretraining.masking import Draws, mask, masking_rate
 from pubmill.pretraining.packed_tokens import PackedTokens
 from pubmill.recipes import Distillation, PretrainingRecipe
 from tests.unit.pretraining.test_instances import packed
 from tests.unit.pretraining.test_masking import VOCABULARY
-from tests.unit.pretraining.toy_objectives import RECIPES
-from tests.unit.pretraining.toy_pretraining import SPECIAL, begun, changed
+from tests.unit.pretraining.toy_objectives import RECIPES, save_teacher
+from tests.unit.pretraining.toy_pretraining import begun, changed
 
 LONG = {"max_positions": 128}
 DISTILLATION = changed(objective={"distillation": Distillation()})
@@ -47,7 +46,6 @@ def corpus() -> Any:
 
 @pytest.mark.parametrize(("expected", "objective"), BATCHES)
 def test_batches(expected: str, objective: dict[str, Any]) -> None:
-    """Of three steps, which reach into the second epoch."""
     recipe = changed(
         objective=objective, sequence_length=64, batch_size=50, steps=40, seed=3, architecture=LONG
     )
@@ -65,12 +63,7 @@ def test_batches(expected: str, objective: dict[str, Any]) -> None:
 
 @pytest.fixture(scope="module")
 def teacher(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model of another size."""
-    folder = tmp_path_factory.mktemp("teacher")
-    wider = changed(architecture={"hidden_size": 24}, objective={"pairs": "none"})
-    model: Any = build_model(wider.architecture, wider.objective, 30, SPECIAL, 5)
-    model.save_pretrained(folder)
-    return folder
+    return save_teacher(tmp_path_factory.mktemp("teacher"))
 
 
 def sums(recipe: PretrainingRecipe, data: Path, teacher: Path) -> list[tuple[float, ...]]:
@@ -84,19 +77,18 @@ def sums(recipe: PretrainingRecipe, data: Path, teacher: Path) -> list[tuple[flo
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        (
-            "whole words, next sentence",
-            [(4.11494, 4726656, 22), (4.04994, 4510656, 21), (4.07534, 23657472, 112)],
-        ),
+        ("whole words, next sentence",
+         [(4.11494, 4726656, 22), (4.04994, 4510656, 21), (4.07534, 23657472, 112)]),
         ("RoBERTa over documents", [(3.40034, 4459392, 22), (3.38255, 4459392, 22), (3.3516, 22321152, 112)]),
         ("ELECTRA", [(38.047, 7992864, 22), (37.7237, 7992864, 22), (36.92, 39973632, 112)]),
         ("ALBERT", [(4.08715, 4905120, 22), (4.06276, 4883136, 20), (4.06787, 24547584, 112)]),
         ("adversarial", [(4.1202, 12604416, 22), (4.0578, 12028416, 21), (4.08237, 63086592, 112)]),
         ("distillation", [(18.881, 7579968, 22), (18.2263, 7236384, 21), (17.5908, 37937664, 112)]),
+        ("ModernBERT", [(3.42278, 5020030, 46), (3.37518, 4974530, 43), (3.36607, 23310300, 112)]),
+        ("causal", [(3.37893, 8959490, 0), (3.28959, 8959490, 0), (3.22332, 36441600, 0)]),
+        ("both", [(3.3948, 5444740, 34), (3.26359, 5429570, 33), (3.21791, 25934400, 85)]),
     ],
-)
-def test_losses_and_operations(
-    name: str, expected: list[tuple[float, ...]], data: Path, teacher: Path
-) -> None:
+)  # fmt: skip
+def test_losses_and_operations(name: str, expected: Any, data: Path, teacher: Path) -> None:
     recipe = changed(RECIPES.get(name, DISTILLATION), precision="float32", steps=6)
     assert [pytest.approx(one, rel=2e-4) for one in expected] == sums(recipe, data, teacher)

@@ -37,7 +37,6 @@ def build(window: int = 128, **more: Any) -> Any:
 
 
 def batch(lengths: list[int]) -> tuple[Tensor, Tensor]:
-    """Ids with padding, and where there are tokens."""
     present = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
     ids = torch.randint(5, VOCABULARY, present.shape, generator=torch.Generator().manual_seed(1))
     return ids.masked_fill(~present, SPECIAL["pad"]), present
@@ -124,12 +123,9 @@ def test_each_layer_of_so_many_sees_the_whole_text() -> None:
     [
         ("layer_types", ["full_attention"] * 4),
         ("rope_parameters", {"full_attention": {"rope_type": "default", "rope_theta": 1.0}}),
-        ("local_attention", 64),
-        ("hidden_activation", "relu"),
-        ("norm_bias", True),
-        ("mlp_bias", True),
+        ("local_attention", 64), ("hidden_activation", "relu"), ("norm_bias", True), ("mlp_bias", True),
     ],
-)
+)  # fmt: skip
 def test_a_start_that_computes_otherwise_is_refused(tmp_path: Path, name: str, value: Any) -> None:
     build().save_pretrained(tmp_path)
     write_json(tmp_path / "config.json", read_json(tmp_path / "config.json") | {name: value})

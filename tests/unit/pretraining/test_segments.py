@@ -159,7 +159,6 @@ SUMS = {
 
 
 def test_losses_are_means_per_label_and_weigh_as_the_objective_says() -> None:
-    """A term without labels has no mean and adds nothing."""
     assert means(TERMS, SUMS) == {"mlm_loss": 2.0, "nsp_loss": 1.5, "nsp_accuracy": 0.5}
     line = log_line(TERMS, SUMS, 10, 1e-4, 1000.0)
     assert line == {
@@ -182,7 +181,6 @@ def test_progress_estimates_the_time_left_from_the_time_spent() -> None:
 def test_tensorboard_shows_every_measure_that_has_a_value_if_it_is_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Without it, the log alone is written."""
     board = event_writer(tmp_path, 0)
     write_events(board, {"step": 3, "loss": 2.5, "nsp_loss": None})
     [events] = tmp_path.iterdir()

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from pubmill.pretraining.architectures import build_model
 from pubmill.pretraining.distributed import World
 from pubmill.pretraining.engine import build_learner
 from pubmill.pretraining.instances import UNLABELLED, Instances, Stream
@@ -53,7 +54,6 @@ ONE = World(torch.device("cpu"))
 
 
 def part_of(data: Path, recipe: PretrainingRecipe = RECIPE) -> Part:
-    """The first micro-batch."""
     packed = PackedTokens(data / "tokens")
     batch = Instances(packed, recipe).batch(0)
     vocabulary = read_vocabulary(data, packed.special)
@@ -66,6 +66,14 @@ def part_of(data: Path, recipe: PretrainingRecipe = RECIPE) -> Part:
 
 def learner(recipe: PretrainingRecipe, teacher: Path | None = None) -> Any:
     return build_learner(recipe, len(PIECES), SPECIAL, None, teacher).eval()
+
+
+def save_teacher(folder: Path) -> Path:
+    """A model of another size than the students, before its first step."""
+    wider = changed(architecture={"hidden_size": 24}, objective={"pairs": "none"})
+    model: Any = build_model(wider.architecture, wider.objective, len(PIECES), SPECIAL, 5)
+    model.save_pretrained(folder)
+    return folder
 
 
 def make_teacher(data: Path, folder: Path, steps: int) -> Path:

@@ -72,20 +72,16 @@ def begun(data: Path, recipe: PretrainingRecipe = RECIPE, teacher: Path | None =
 
 
 def weights(folder: Path) -> list[bytes]:
-    """What has been learnt."""
     return [(folder / f"{name}.safetensors").read_bytes() for name in ("model", "auxiliary", "optimizer")]
 
 
 def state(folder: Path) -> dict[str, Any]:
-    """What state.json says."""
     return dict(read_json(folder / "state.json"))
 
 
 def log(folder: Path) -> list[dict[str, Any]]:
-    """The lines of the log."""
     return [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
 
 
 def losses(folder: Path) -> list[float]:
-    """The losses that the log tells."""
     return [line["loss"] for line in log(folder)]

@@ -45,7 +45,6 @@ def plain_merges(counts: Mapping[str, int], mark: str) -> Iterator[list[str]]:
 
 
 def join(parts: list[str], pair: tuple[str, str], piece: str) -> list[str]:
-    """The parts of a word with a piece in place of each pair."""
     joined, place = list[str](), 0
     while place < len(parts):
         both = tuple(parts[place : place + 2]) == pair

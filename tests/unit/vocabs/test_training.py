@@ -1,6 +1,8 @@
 """Vocabularies of every kind: what AutoTokenizer loads, what text comes back, SentencePiece, failures."""
 
+import hashlib
 import io
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ from transformers import AutoTokenizer
 from pubmill.errors import PubmillError
 from pubmill.examples.vocab_tokenizers import load_tokenizer
 from pubmill.pretraining.encoding import make_encoder, special_ids
-from pubmill.recipes import VocabRecipe
+from pubmill.storage.checksums import FOLDER_SUMS
 from pubmill.storage.files import read_json, write_json
 from pubmill.vocabs import sentencepiece as pieces_of
 from pubmill.vocabs.diagnosis import import_vocab
@@ -30,7 +32,6 @@ named_texts = st.lists(st.sampled_from(NAMED), max_size=8).map("".join)
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A vocabulary of each kind."""
     return {name: make_vocab(tmp_path_factory.mktemp(name), recipe) for name, recipe in RECIPES.items()}
 
 
@@ -59,12 +60,6 @@ def test_auto_tokenizer_agrees(folders: dict[str, Path], name: str, loaded: str,
     assert (ids["pad"], ids["mask"]) == (tokenizer.pad_token_id, tokenizer.mask_token_id)
     around = tokenizer("cells")["input_ids"]
     assert (around[0], around[-1]) == (ids["cls"], ids["sep"])
-
-
-@pytest.mark.parametrize("name", RECIPES)
-def test_capitals_are_treated_as_the_recipe_says(folders: dict[str, Path], name: str) -> None:
-    tokenizer = AutoTokenizer.from_pretrained(folders[name])
-    assert (tokenizer.tokenize("Cells") == tokenizer.tokenize("cells")) is RECIPES[name].lowercase
 
 
 @pytest.mark.parametrize("name", RECIPES)
@@ -98,14 +93,6 @@ def test_byte_level_text_comes_back_whole(folders: dict[str, Path], text: str) -
     assert tokenizer.decode(ids, skip_special_tokens=False) == text
 
 
-@pytest.mark.parametrize("name", ["albert", "sentencepiece-bpe"])
-def test_sentencepiece_text_comes_back_normalised(folders: dict[str, Path], name: str) -> None:
-    tokenizer = AutoTokenizer.from_pretrained(folders[name])
-    text = "IL-2  activates Café cells."
-    plain = "il-2 activates cafe cells." if RECIPES[name].lowercase else "IL-2 activates Cafe cells."
-    assert tokenizer.decode(tokenizer(text)["input_ids"], skip_special_tokens=True) == plain
-
-
 @given(text=st.sampled_from(TEXTS) | named_texts.map(lambda text: text.replace("\0", "")))
 def test_albert_ids_are_sentencepieces_own(folders: dict[str, Path], text: str) -> None:
     own = make_encoder(load_tokenizer(folders["albert"]))
@@ -125,31 +112,6 @@ def test_sentencepiece_merges_are_those_that_it_learns_from_text() -> None:
         bos_id=-1, eos_id=-1, control_symbols=["[CLS]", "[SEP]", "[MASK]"], minloglevel=2,
     )  # fmt: skip
     assert pieces_of.read_pieces(model) == pieces_of.read_pieces(theirs.getvalue()) and too_long == 0
-
-
-def test_special_tokens_stand_where_each_form_has_them(folders: dict[str, Path]) -> None:
-    roberta = AutoTokenizer.from_pretrained(folders["byte-level"])
-    assert roberta.convert_tokens_to_ids([*FIRST, MASK]) == [0, 1, 2, 3, len(roberta) - 1]
-    albert = AutoTokenizer.from_pretrained(folders["albert"])
-    assert albert.convert_ids_to_tokens(list(range(5))) == ["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]"]
-    bert = (folders["biomegatron"] / "vocab.txt").read_text().splitlines()
-    assert tuple(bert[:5]) == SPECIAL and len(set(bert)) == len(bert)
-
-
-@pytest.mark.parametrize("name", ["biomegatron", "biomegatron-bpe"])
-def test_no_word_of_known_characters_is_unknown_in_berts_form(folders: dict[str, Path], name: str) -> None:
-    tokenizer = load_tokenizer(folders[name])
-    for word in ("slleC", "2-LI", "%tt", "é"):
-        assert tokenizer.token_to_id("[UNK]") not in tokenizer.encode(word, add_special_tokens=False).ids
-
-
-def test_diagnosis_counts_the_corpus(tmp_path: Path) -> None:
-    recipe = VocabRecipe(kind="wordpiece", size=12, lowercase=True)
-    vocab = make_vocab(tmp_path, recipe, ["aa ab aa", "aa ☃"])
-    diagnosis = read_json(vocab / "diagnosis.json")
-    assert diagnosis["documents"] == 2 and diagnosis["words"] == 5 and diagnosis["distinct_words"] == 3
-    assert (vocab / "vocab.txt").read_text().split()[5:] == ["a", "b", "☃", "##a", "##b", "aa", "ab"]
-    assert diagnosis["subwords_per_word"] == 1 and diagnosis["terms"]["naloxone"] == ["[UNK]"]
 
 
 @pytest.mark.parametrize(
@@ -195,3 +157,51 @@ def test_a_released_vocabulary_is_taken_from_its_model(tmp_path: Path, folders: 
     with pytest.raises(PubmillError, match=r"lacks tokenizer\.json"):
         import_vocab(tmp_path / "model", tmp_path / "other")
     assert not (tmp_path / "other").exists()
+
+
+def without_scores(value: Any) -> Any:
+    """A vocabulary without the scores of its pieces, whose last digits depend on the processor."""
+    if isinstance(value, dict):
+        return {key: without_scores(item) for key, item in value.items()}
+    if isinstance(value, list):
+        pair = len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], float)
+        return value[0] if pair else [without_scores(item) for item in value]
+    return value
+
+
+def digest(folder: Path) -> str:
+    """Digest of the names and content of a vocabulary's files, except SentencePiece's own and the list."""
+    found = hashlib.sha256()
+    for path in sorted(folder.iterdir()):
+        if path.name not in ("spiece.model", FOLDER_SUMS):
+            content = path.read_text(encoding="utf-8")
+            if path.suffix == ".json":
+                content = json.dumps(without_scores(read_json(path)), sort_keys=True)
+            found.update(f"{path.name}\n{content}\n".encode())
+    return found.hexdigest()[:16]
+
+
+DIGESTS = {
+    "uncased": "4e89e8127c1fb9e3", "cased": "e7c465e2f91f41b8", "biomegatron": "404a9c38762b1223",
+    "biomegatron-bpe": "d2b46018f04d4845", "byte-level": "5a8f6f0f3c811dd0", "albert": "fd7aeef132ff7230",
+    "sentencepiece-bpe": "d8b2d6395c3717e6",
+}  # fmt: skip
+"""A change of these changes every model with such a vocabulary: raise the versions of the stages then
+(`Pretrain`, `Finetune`, `TrainVocab`). Seen with AVX-512, and with the C library's logarithms for processors
+without AVX2 and FMA (`GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-FMA,-AVX512F`), which differ in last digits."""
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_the_same_corpus_gives_the_same_files_from_one_version_to_the_next(
+    folders: dict[str, Path], name: str
+) -> None:
+    assert digest(folders[name]) == DIGESTS[name]
+
+
+def test_strings_longer_than_any_word_are_skipped() -> None:
+    words = pieces_of.normalise(
+        {"A" * (pieces_of.LONGEST + 1): 5, "b" * pieces_of.LONGEST: 2, "cells": 9, "cell": 4, "sell": 3}, True
+    )
+    shorter = {word: words[word] for word in words if word[0] != "a"}
+    model, skipped = pieces_of.learn(words, 12, "bpe", {"unk": "<unk>"})
+    assert skipped == 1 and pieces_of.learn(shorter, 12, "bpe", {"unk": "<unk>"}) == (model, 0)

@@ -20,7 +20,6 @@ texts = st.text(st.characters(exclude_categories=["Cs"])) | st.text(
 
 
 def whole(text: str, splitting: Splitting) -> list[str]:
-    """The words of a text as `tokenizers` separates them."""
     if splitting == "white-space":
         return text.split()
     if splitting == "byte-level":
@@ -83,13 +82,6 @@ def test_rare_words_are_pruned(
     assert figures["pruned_words"] == len(every) - len(kept)
     assert figures["pruned_occurrences"] == every.total() - sum(kept.values())
     assert figures["minimum_count"] == (minimum if figures["pruned_words"] else 1)
-
-
-def test_counts_are_the_same_bytes_each_time(tmp_path: Path) -> None:
-    part = write_part(tmp_path / "part-0000.parquet", TEXTS)
-    for name in "ab":
-        write_counts(part, "bert-cased", tmp_path / name)
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
 def test_faults_are_named_and_nothing_is_left(tmp_path: Path) -> None:
