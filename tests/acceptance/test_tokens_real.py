@@ -206,9 +206,3 @@ def test_ebm_pico_from_a_tree_like_the_original(shared: Path, tmp_path: Path) ->
         )
         listed = inputs[f"{split}_pmids"].read_text().split(",")
         assert [pmid for pmid, _ in groupby(examples, key=lambda example: example.document)] == listed
-
-
-def test_the_pinned_hashes_of_ebm_pico_are_the_known_files(shared: Path) -> None:
-    files = published_of("ebm-pico").files
-    for split in ("dev", "test"):
-        assert sha256(shared / f"oracles/ebm-pico/{split}.tsv") == files[split].sha256

@@ -93,31 +93,23 @@ def without_class(vocab: dict[str, int], merges: list[tuple[str, str]], **specia
 
 OF_BYTES = pre_tokenizers.ByteLevel(add_prefix_space=False)
 KINDS: dict[str, Learnt] = {
-    "bert-uncased": wordpiece(lowercase=True),
-    "bert-cased": wordpiece(lowercase=False),
-    "roberta": pairs(RobertaTokenizer, OF_BYTES, BYTES),
-    "modernbert": pairs(without_class, OF_BYTES, BYTES),
-    "qwen2": pairs(Qwen2Tokenizer, OF_BYTES, BYTES),
-    "albert": unigrams(AlbertTokenizer),
-    "xlm-roberta": unigrams(XLMRobertaTokenizer),
-    "t5": unigrams(T5Tokenizer),
-    "deberta-v2": unigrams(DebertaV2Tokenizer),
-    "llama": pairs(LlamaTokenizer, pre_tokenizers.Metaspace()),
+    "bert-uncased": wordpiece(lowercase=True), "bert-cased": wordpiece(lowercase=False),
+    "roberta": pairs(RobertaTokenizer, OF_BYTES, BYTES), "modernbert": pairs(without_class, OF_BYTES, BYTES),
+    "qwen2": pairs(Qwen2Tokenizer, OF_BYTES, BYTES), "albert": unigrams(AlbertTokenizer),
+    "xlm-roberta": unigrams(XLMRobertaTokenizer), "t5": unigrams(T5Tokenizer),
+    "deberta-v2": unigrams(DebertaV2Tokenizer), "llama": pairs(LlamaTokenizer, pre_tokenizers.Metaspace()),
     "gemma": pairs(GemmaTokenizer, pre_tokenizers.Metaspace()),
-}
+}  # fmt: skip
 
 
 ONE_OF_EACH = ("bert-uncased", "roberta", "albert", "llama")
 """The others have tokenizers of the same algorithms."""
 
 
-@pytest.mark.parametrize(
-    ("kind", "names"),
-    [
-        *((kind, FEW) for kind in ONE_OF_EACH),
-        *(pytest.param(kind, NAMES, marks=pytest.mark.weekly) for kind in KINDS),
-    ],
-)
+@pytest.mark.parametrize(("kind", "names"), [
+    *((kind, FEW) for kind in ONE_OF_EACH),
+    *(pytest.param(kind, NAMES, marks=pytest.mark.weekly) for kind in KINDS),
+])  # fmt: skip
 def test_no_word_is_read_otherwise(
     kind: str, names: Sequence[str], converted: Converted, tmp_path: Path
 ) -> None:

@@ -82,10 +82,7 @@ def test_bare_ampersands_are_mended_and_nothing_else_is(tmp_path: Path) -> None:
     assert example.words == ["held", "D&C", "&", "pain", "&amp;", "<b>", "]"]
     assert mentions([example]) == [("D&C", "PROBLEM"), ("& pain &amp;", "PROBLEM")]
     broken = content.replace("</TAGS>", f"<{CANARY}></TAGS>")
-    with (
-        withholding(True),
-        pytest.raises(PubmillError, match=r"g/xml/7\.xml:9: not well-formed") as error,
-    ):
+    with withholding(True), pytest.raises(PubmillError, match=r"g/xml/7\.xml:9: not well-formed") as error:
         list(temporal(of_2012(tmp_path, broken)))
     assert CANARY not in str(error.value)
 

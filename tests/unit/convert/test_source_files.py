@@ -6,14 +6,7 @@ from typing import Any
 
 import pytest
 
-from pubmill.convert.source_files import (
-    ConverterInput,
-    SpecError,
-    check_id,
-    for_split,
-    lines,
-    one_line,
-)
+from pubmill.convert.source_files import ConverterInput, SpecError, check_id, for_split, lines, one_line
 from pubmill.errors import PubmillError
 from pubmill.messages.quotations import show, withholding
 from tests.clinical import given

@@ -78,14 +78,11 @@ def test_every_default_of_a_recipe_has_a_statement(tmp_path: Path) -> None:
     assert not any("stride" in fault or "learning_rate" in fault for fault in found)
 
 
-@pytest.mark.parametrize(
-    ("text", "fault"),
-    [
-        (SPEC, "3: hyperparameters.epochs has no statement under `method`"),
-        (SPEC + EPOCHS.replace("epochs", "epoch"), "6: the spec has no hyperparameters.epoch"),
-        (SPEC.replace("paper: gu2020\n", "") + EPOCHS, "3: `method` needs `paper`"),
-    ],
-)
+@pytest.mark.parametrize(("text", "fault"), [
+    (SPEC, "3: hyperparameters.epochs has no statement under `method`"),
+    (SPEC + EPOCHS.replace("epochs", "epoch"), "6: the spec has no hyperparameters.epoch"),
+    (SPEC.replace("paper: gu2020\n", "") + EPOCHS, "3: `method` needs `paper`"),
+])  # fmt: skip
 def test_what_is_missing_is_located(tmp_path: Path, text: str, fault: str) -> None:
     assert f"specs/protocols/small.yaml:{fault}" in faults(of(tmp_path, text))
 
@@ -112,25 +109,15 @@ def test_an_own_spec_without_a_paper_needs_no_statements(tmp_path: Path) -> None
 PRINTED, AS_PROGRAM = {"section": "1", "says": "a"}, {"program": PROGRAM}
 
 
-@pytest.mark.parametrize(
-    ("given", "standing"),
-    [
-        (PRINTED, "as printed"),
-        ({"ours": "a"}, "ours"),
-        (PRINTED | {"ours": "b"}, "ours"),
-        (PRINTED | {"differs": "b"}, "differs"),
-        (AS_PROGRAM, "as the program"),
-        (PRINTED | AS_PROGRAM, "as the program"),
-        (AS_PROGRAM | {"ours": "the program decides only half of it"}, "ours"),
-        (AS_PROGRAM | {"differs": "b"}, "differs"),
-        ({"section": "1"}, None),
-        ({"says": "a"}, None),
-        ({"differs": "a"}, None),
-        ({"program": "no commit: a"}, None),
-        ({"program": "owner/name@0123abc no text"}, None),
-        (PRINTED | {"ours": "b", "differs": "c"}, None),
-    ],
-)
+@pytest.mark.parametrize(("given", "standing"), [
+    (PRINTED, "as printed"), ({"ours": "a"}, "ours"), (PRINTED | {"ours": "b"}, "ours"),
+    (PRINTED | {"differs": "b"}, "differs"), (AS_PROGRAM, "as the program"),
+    (PRINTED | AS_PROGRAM, "as the program"),
+    (AS_PROGRAM | {"ours": "the program decides only half of it"}, "ours"),
+    (AS_PROGRAM | {"differs": "b"}, "differs"), ({"section": "1"}, None), ({"says": "a"}, None),
+    ({"differs": "a"}, None), ({"program": "no commit: a"}, None),
+    ({"program": "owner/name@0123abc no text"}, None), (PRINTED | {"ours": "b", "differs": "c"}, None),
+])  # fmt: skip
 def test_a_statement_has_one_of_four_standings_and_no_half(
     given: dict[str, str], standing: str | None
 ) -> None:

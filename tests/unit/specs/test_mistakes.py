@@ -203,31 +203,23 @@ def test_mistakes_are_reported_in_their_files(folder: Path) -> None:
     check_mistakes(folder, rows())
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "fault"),
-    [
-        ("\nmodels:", "\nmodels:\n  nobody: {label: x}\n", "no specs/models/nobody.yaml"),
-        ("pubmed-uncased: {size: ", "pubmed-uncased: {size: many, x: ", "size"),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "fault"), [
+    ("\nmodels:", "\nmodels:\n  nobody: {label: x}\n", "no specs/models/nobody.yaml"),
+    ("pubmed-uncased: {size: ", "pubmed-uncased: {size: many, x: ", "size"),
+])  # fmt: skip
 def test_a_mistake_of_a_scale_is_reported(folder: Path, old: str, new: str, fault: str) -> None:
     replace(folder / "scales/small.yaml", old, new)
     found = mistakes(folder)
     assert "specs/scales/small.yaml:" in found and fault in found
 
 
-@pytest.mark.parametrize(
-    ("model", "place", "first"),
-    [
-        (DatasetSpec, ("sources", "train", "File", "sha265"), ["sha256"]),
-        (ModelSpec, ("weights", "pretraining", "recipee"), ["recipe"]),
-        (ModelSpec, ("method", "recipe", "say"), ["says"]),
-        (KINDS["protocols"], ("final", "seed"), ["seeds"]),
-        (FinetuningRecipe, ("learning_rates",), ["learning_rate"]),
-        (None, ("x",), []),
-        (DatasetSpec, ("version", "x", "y"), []),
-    ],
-)
+@pytest.mark.parametrize(("model", "place", "first"), [
+    (DatasetSpec, ("sources", "train", "File", "sha265"), ["sha256"]),
+    (ModelSpec, ("weights", "pretraining", "recipee"), ["recipe"]),
+    (ModelSpec, ("method", "recipe", "say"), ["says"]), (KINDS["protocols"], ("final", "seed"), ["seeds"]),
+    (FinetuningRecipe, ("learning_rates",), ["learning_rate"]), (None, ("x",), []),
+    (DatasetSpec, ("version", "x", "y"), []),
+])  # fmt: skip
 def test_the_nearest_key_of_the_place_comes_first(
     model: object, place: tuple[str, ...], first: list[str]
 ) -> None:

@@ -94,16 +94,13 @@ def test_a_search_that_nothing_needs_is_refused(root: Path) -> None:
         graph(root, choice=CHOICE, search="own")
 
 
-@pytest.mark.parametrize(
-    "changes, reported",
-    [
-        ({"values": {"learning_rate": 1e-5, "batch_size": 16}}, r"no epochs, which protocol blurb searches"),
-        ({"values": {**CHOICE["values"], "warmup": 0.2}}, "not warmup; remove the latter .on bc5-chem, "),  # type: ignore[dict-item]
-        ({"values": {**CHOICE["values"], "epochs": -1}}, "epochs: expected greater than 0"),  # type: ignore[dict-item]
-        ({"values": {}}, "no batch_size, epochs, learning_rate, which"),
-        ({"datasets": {"bioses": {"epochs": 3}}}, "datasets: there is no dataset 'bioses'; the nearest: bio"),
-    ],
-)
+@pytest.mark.parametrize("changes, reported", [
+    ({"values": {"learning_rate": 1e-5, "batch_size": 16}}, r"no epochs, which protocol blurb searches"),
+    ({"values": {**CHOICE["values"], "warmup": 0.2}}, "not warmup; remove the latter .on bc5-chem, "),  # type: ignore[dict-item]
+    ({"values": {**CHOICE["values"], "epochs": -1}}, "epochs: expected greater than 0"),  # type: ignore[dict-item]
+    ({"values": {}}, "no batch_size, epochs, learning_rate, which"),
+    ({"datasets": {"bioses": {"epochs": 3}}}, "datasets: there is no dataset 'bioses'; the nearest: bio"),
+])  # fmt: skip
 def test_a_choice_gives_exactly_what_is_searched(root: Path, changes: dict[str, Any], reported: str) -> None:
     with pytest.raises(PubmillError, match=reported):
         graph(root, choice=CHOICE | changes).tables.recipe(TABLE)
@@ -162,19 +159,13 @@ def test_a_configuration_gives_text() -> None:
     assert found.values == {"epochs": 3}
 
 
-@pytest.mark.parametrize(
-    "words, reported",
-    [
-        ("lr", "expected each key once"),
-        ("lr=", "expected each key once"),
-        ("lr=1,learning_rate=2", "expected each key once"),
-        ("rate=1", "there is no key 'rate'; the nearest: learning_rate, batch"),
-        ("lr=fast", "learning_rate: .*'fast'"),
-        ("batch=1.5", "batch_size: .*'1.5'"),
-        ("metric=accuracy", "metric: the dataset decides it"),
-        ("none.yaml", "there is no file none.yaml"),
-    ],
-)
+@pytest.mark.parametrize("words, reported", [
+    ("lr", "expected each key once"), ("lr=", "expected each key once"),
+    ("lr=1,learning_rate=2", "expected each key once"),
+    ("rate=1", "there is no key 'rate'; the nearest: learning_rate, batch"),
+    ("lr=fast", "learning_rate: .*'fast'"), ("batch=1.5", "batch_size: .*'1.5'"),
+    ("metric=accuracy", "metric: the dataset decides it"), ("none.yaml", "there is no file none.yaml"),
+])  # fmt: skip
 def test_mistakes_are_named(words: str, reported: str) -> None:
     with pytest.raises(PubmillError, match=reported):
         read_choice_option(words)
@@ -196,18 +187,15 @@ def test_a_file_has_values_for_all_datasets_and_for_single_ones(tmp_path: Path) 
     assert found.datasets == {"biosses": {"learning_rate": 1e-5}}
 
 
-@pytest.mark.parametrize(
-    "text, changed, reported",
-    [
-        ("source: the authors' scripts\n", "", "source: this key is required"),
-        ("values:", "value:", ":3: value: unknown key; the nearest: values"),
-        ("3e-5", "fast", ":3: values: learning_rate: .*'fast'"),
-        ("name: linkbert", "name: Link BERT", ":1: name"),
-        ("name: linkbert", "name: own-search", "own-search is the name of a search"),
-        ("source:", "name: again\nsource:", "again|duplicate"),
-        (FILE.partition("values:")[2], " {}\n", "needs `values`"),
-    ],
-)
+@pytest.mark.parametrize("text, changed, reported", [
+    ("source: the authors' scripts\n", "", "source: this key is required"),
+    ("values:", "value:", ":3: value: unknown key; the nearest: values"),
+    ("3e-5", "fast", ":3: values: learning_rate: .*'fast'"),
+    ("name: linkbert", "name: Link BERT", ":1: name"),
+    ("name: linkbert", "name: own-search", "own-search is the name of a search"),
+    ("source:", "name: again\nsource:", "again|duplicate"),
+    (FILE.partition("values:")[2], " {}\n", "needs `values`"),
+])  # fmt: skip
 def test_keys_of_a_file_are_strict(tmp_path: Path, text: str, changed: str, reported: str) -> None:
     assert text in FILE
     (tmp_path / "linkbert.yaml").write_text(FILE.replace(text, changed, 1))

@@ -197,18 +197,15 @@ def test_trials_never_learn_dev(full_specs: Specs) -> None:
     assert spec.recipe(data, "m", "train+dev", trial=True)["train_on"] == "train"
 
 
-@pytest.mark.parametrize(
-    ("protocol", "dataset", "setting", "message"),
-    [
-        ("blurb", "bc2gm", "nothing", "has no setting 'nothing'; it has standard, "),
-        ("blurb", "gad@blurb", "tagging=io", "setting tagging=io of protocol blurb is not for relation"),
-        ("blurb", "squad-v2", "standard", "squad-v2 has no split to search by"),
-        ("lewis2020", "gad@fold-1", "standard", "chooses on gad@fold-1 and reports gad@fold-2, "),
-        ("lewis2020", "biosses", "standard", "is not for similarity"),
-        ("tinn2021", "bc2gm", "optimal", "is not for ner (tokens: bc2gm), but for similarity, yes-no"),
-        ("tinn2021", "hoc@blurb", "optimal+train+dev", "but for similarity"),
-    ],
-)
+@pytest.mark.parametrize(("protocol", "dataset", "setting", "message"), [
+    ("blurb", "bc2gm", "nothing", "has no setting 'nothing'; it has standard, "),
+    ("blurb", "gad@blurb", "tagging=io", "setting tagging=io of protocol blurb is not for relation"),
+    ("blurb", "squad-v2", "standard", "squad-v2 has no split to search by"),
+    ("lewis2020", "gad@fold-1", "standard", "chooses on gad@fold-1 and reports gad@fold-2, "),
+    ("lewis2020", "biosses", "standard", "is not for similarity"),
+    ("tinn2021", "bc2gm", "optimal", "is not for ner (tokens: bc2gm), but for similarity, yes-no"),
+    ("tinn2021", "hoc@blurb", "optimal+train+dev", "but for similarity"),
+])  # fmt: skip
 def test_impossible_runs_are_reported(
     full_specs: Specs, protocol: str, dataset: str, setting: str, message: str
 ) -> None:

@@ -17,37 +17,34 @@ def faults(path: Path, content: bytes) -> list[str]:
     return errors
 
 
-@pytest.mark.parametrize(
-    ("content", "expected"),
-    [
-        ("a: 1\n<<: {b: 2}\n", "x.yaml:2: merge keys (<<) are not supported"),
-        ("a: &a {b: 1}\nc:\n  <<: *a\n", "x.yaml:3: merge keys (<<) are not supported"),
-        ("a: 1\nb: !!python/object/apply:os.system [ls]\n", "x.yaml:2: the tag 'tag:yaml.org,2002:python"),
-        ("a: 1\nb: !mine {c: 1}\n", "x.yaml:2: the tag '!mine' is not supported"),
-        ("a: !!binary aGk=\n", "x.yaml:1: the tag 'tag:yaml.org,2002:binary'"),
-        ("a: 1\n? [b, c]\n: 2\n", "x.yaml:2: a sequence as a key; expected a name"),
-        ("? {b: c}\n: 2\n", "x.yaml:1: a mapping as a key; expected a name"),
-        ("? !mine b\n: 2\n", "x.yaml:1: the tag '!mine' is not supported"),
-        ("a: &a [1, *a]\n", "x.yaml:1: an alias contains itself"),
-        ("a: " + "{a: " * 3_000 + "}" * 3_000, "x.yaml:1: an alias contains itself, or keys and lists nest"),
-        ("a: 1\nb: " + "9" * 5_000, "x.yaml:2: '99999"),
-        ("a: 1e999\n", "x.yaml:1: '1e999' is not a valid finite number"),
-        ("a: .nan\n", "x.yaml:1: '.nan' is not a valid finite number"),
-        ("a: !!int x\n", "x.yaml:1: 'x' is not a valid finite number"),
-        ("a: !!bool x\n", "x.yaml:1: 'x' is not a valid finite number"),
-        ("a: 1\nb: \0\n", "x.yaml:2: holds the character U+0000"),
-        ("a: 1\nb: \uffff\n", "x.yaml:2: holds the character U+FFFF"),
-        ("a: 1\n---\nb: 2\n", "x.yaml:2: not valid YAML"),
-        ("a: *b\n", "x.yaml:1: not valid YAML: found undefined alias"),
-        ("a: [1\nb: 2\nc: 3\n", "x.yaml:1: not valid YAML: the bracket [ in column 4 is not closed"),
-        ("a: 1\nb: {c: [1, 2\n", "x.yaml:2: not valid YAML: the bracket [ in column 8 is not closed"),
-        ("a: 1\nb: {c: 1\nd\n", "x.yaml:2: not valid YAML: the brace { in column 4 is not closed"),
-        ('a: 1\nb: "c\nd: 1\n', "x.yaml:2: not valid YAML: the quotation mark in column 4 is not closed"),
-        ("%YAML 9.9\n---\na: 1\n", "x.yaml:1: not valid YAML"),
-        ("- a\n- b\n", "x.yaml:1: expected keys with values, found a sequence"),
-        ("a: 1\na: 2\n", "x.yaml:2: duplicate key 'a', first at x.yaml:1; remove one"),
-    ],
-)
+@pytest.mark.parametrize(("content", "expected"), [
+    ("a: 1\n<<: {b: 2}\n", "x.yaml:2: merge keys (<<) are not supported"),
+    ("a: &a {b: 1}\nc:\n  <<: *a\n", "x.yaml:3: merge keys (<<) are not supported"),
+    ("a: 1\nb: !!python/object/apply:os.system [ls]\n", "x.yaml:2: the tag 'tag:yaml.org,2002:python"),
+    ("a: 1\nb: !mine {c: 1}\n", "x.yaml:2: the tag '!mine' is not supported"),
+    ("a: !!binary aGk=\n", "x.yaml:1: the tag 'tag:yaml.org,2002:binary'"),
+    ("a: 1\n? [b, c]\n: 2\n", "x.yaml:2: a sequence as a key; expected a name"),
+    ("? {b: c}\n: 2\n", "x.yaml:1: a mapping as a key; expected a name"),
+    ("? !mine b\n: 2\n", "x.yaml:1: the tag '!mine' is not supported"),
+    ("a: &a [1, *a]\n", "x.yaml:1: an alias contains itself"),
+    ("a: " + "{a: " * 3_000 + "}" * 3_000, "x.yaml:1: an alias contains itself, or keys and lists nest"),
+    ("a: 1\nb: " + "9" * 5_000, "x.yaml:2: '99999"),
+    ("a: 1e999\n", "x.yaml:1: '1e999' is not a valid finite number"),
+    ("a: .nan\n", "x.yaml:1: '.nan' is not a valid finite number"),
+    ("a: !!int x\n", "x.yaml:1: 'x' is not a valid finite number"),
+    ("a: !!bool x\n", "x.yaml:1: 'x' is not a valid finite number"),
+    ("a: 1\nb: \0\n", "x.yaml:2: holds the character U+0000"),
+    ("a: 1\nb: \uffff\n", "x.yaml:2: holds the character U+FFFF"),
+    ("a: 1\n---\nb: 2\n", "x.yaml:2: not valid YAML"),
+    ("a: *b\n", "x.yaml:1: not valid YAML: found undefined alias"),
+    ("a: [1\nb: 2\nc: 3\n", "x.yaml:1: not valid YAML: the bracket [ in column 4 is not closed"),
+    ("a: 1\nb: {c: [1, 2\n", "x.yaml:2: not valid YAML: the bracket [ in column 8 is not closed"),
+    ("a: 1\nb: {c: 1\nd\n", "x.yaml:2: not valid YAML: the brace { in column 4 is not closed"),
+    ('a: 1\nb: "c\nd: 1\n', "x.yaml:2: not valid YAML: the quotation mark in column 4 is not closed"),
+    ("%YAML 9.9\n---\na: 1\n", "x.yaml:1: not valid YAML"),
+    ("- a\n- b\n", "x.yaml:1: expected keys with values, found a sequence"),
+    ("a: 1\na: 2\n", "x.yaml:2: duplicate key 'a', first at x.yaml:1; remove one"),
+])  # fmt: skip
 def test_a_fault_is_one_message_with_its_line(tmp_path: Path, content: str, expected: str) -> None:
     errors = faults(tmp_path / "x.yaml", content.encode())
     assert len(errors) == 1 and expected in errors[0]
@@ -138,14 +135,11 @@ def test_a_file_that_cannot_be_read_is_an_error(tmp_path: Path, monkeypatch: pyt
     assert faults(tmp_path / "x.yaml", b"a: 1") == ["x.yaml:1: cannot be read: Permission denied"]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("title: a\ntitle: b\n", ":2: duplicate key 'title'"),
-        ("__use_yte__: true\ntitle: ?open('ran', 'w')\n", ":1: __use_yte__: expressions are not evaluated"),
-        ("title: a\n<<: {study: b}\n", ":2: merge keys"),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), [
+    ("title: a\ntitle: b\n", ":2: duplicate key 'title'"),
+    ("__use_yte__: true\ntitle: ?open('ran', 'w')\n", ":1: __use_yte__: expressions are not evaluated"),
+    ("title: a\n<<: {study: b}\n", ":2: merge keys"),
+])  # fmt: skip
 def test_a_study_is_read_strictly_before_snakemake_reads_it(
     tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch, text: str, expected: str
 ) -> None:

@@ -224,14 +224,11 @@ def test_mistakes_that_a_study_does_not_use_are_reported(
         load(specs, "full")
 
 
-@pytest.mark.parametrize(
-    ("name", "old", "new"),
-    [
-        ("datasets/bc2gm", "metric: entity_f1", "metric: entity_f2"),
-        ("models/bert-base-uncased", "lowercase: true", "lowercase: small"),
-        ("protocols/blurb", "keep: last", "keep: lost"),
-    ],
-)
+@pytest.mark.parametrize(("name", "old", "new"), [
+    ("datasets/bc2gm", "metric: entity_f1", "metric: entity_f2"),
+    ("models/bert-base-uncased", "lowercase: true", "lowercase: small"),
+    ("protocols/blurb", "keep: last", "keep: lost"),
+])  # fmt: skip
 def test_a_mistake_is_told_once_however_many_specs_name_its_file(
     specs: Path, name: str, old: str, new: str
 ) -> None:
@@ -243,18 +240,12 @@ def test_a_mistake_is_told_once_however_many_specs_name_its_file(
         check_study(OF_A_PAPER, specs)
 
 
-@pytest.mark.parametrize(
-    ("changed", "name", "text"),
-    [
-        ({"models": ["mine"]}, "models/mine", BROKEN),
-        ({"pretrain": ["mine"]}, "models/mine", BROKEN),
-        ({"datasets": ["bc2gm"]}, "datasets/bc2gm", "name: bc2gm\n"),
-        ({}, "models/mine", BROKEN + "tables: [gu2020/table06]\n"),
-        ({}, "protocols/blurb", "name: blurb\n"),
-        ({}, "models/scibert-cased", "name: [\n"),
-        ({}, "scales/full", "name: full\n"),
-    ],
-)
+@pytest.mark.parametrize(("changed", "name", "text"), [
+    ({"models": ["mine"]}, "models/mine", BROKEN), ({"pretrain": ["mine"]}, "models/mine", BROKEN),
+    ({"datasets": ["bc2gm"]}, "datasets/bc2gm", "name: bc2gm\n"),
+    ({}, "models/mine", BROKEN + "tables: [gu2020/table06]\n"), ({}, "protocols/blurb", "name: blurb\n"),
+    ({}, "models/scibert-cased", "name: [\n"), ({}, "scales/full", "name: full\n"),
+])  # fmt: skip
 def test_mistakes_in_what_a_study_uses_stop_it(
     specs: Path, changed: dict[str, list[str]], name: str, text: str
 ) -> None:

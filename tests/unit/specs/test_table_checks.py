@@ -7,12 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from pubmill.specs import Specs
-from pubmill.specs.table_checks import (
-    copied_cell,
-    faults_of_references,
-    obstacles,
-    subtracted_cell,
-)
+from pubmill.specs.table_checks import copied_cell, faults_of_references, obstacles, subtracted_cell
 from pubmill.specs.table_specs import CellReference, TableSpec
 from tests.unit.specs.toy_mistakes import mistakes, wrong_references
 
@@ -81,18 +76,15 @@ def test_a_copied_cell_is_that_of_the_same_model_dataset_and_metric() -> None:
     assert found and found.row == "second"
 
 
-@pytest.mark.parametrize(
-    ("copied", "fault"),
-    [
-        ("older/table1", "there is no table of results 'older/table1'; the nearest: older/table01"),
-        ("older Table 1", "write older/table01 for 'older Table 1'"),
-        ({"table": "older/table01", "column": "brt"}, "no column of that table 'brt'; the nearest: bert"),
-        ({"table": "older/table01", "row": "gadd"}, "no row of that table 'gadd'; the nearest: gad"),
-        ("older/table03", "older/table03 copied bert/gad itself; name the table it is from"),
-        ("older/table04", "give the `column` of that table; none fits of only"),
-        ("older/table05", "give the `column` of that table; several fit: bert, again"),
-    ],
-)
+@pytest.mark.parametrize(("copied", "fault"), [
+    ("older/table1", "there is no table of results 'older/table1'; the nearest: older/table01"),
+    ("older Table 1", "write older/table01 for 'older Table 1'"),
+    ({"table": "older/table01", "column": "brt"}, "no column of that table 'brt'; the nearest: bert"),
+    ({"table": "older/table01", "row": "gadd"}, "no row of that table 'gadd'; the nearest: gad"),
+    ("older/table03", "older/table03 copied bert/gad itself; name the table it is from"),
+    ("older/table04", "give the `column` of that table; none fits of only"),
+    ("older/table05", "give the `column` of that table; several fit: bert, again"),
+])  # fmt: skip
 def test_a_copied_cell_without_a_clear_origin_is_reported(copied: Any, fault: str) -> None:
     second = spec("table03", {"gad": {"copied": "older/table01", "why": "caption"}})
     none = spec("table04", columns=[{"key": "only", "label": "O", "missing": "elsewhere"}])

@@ -17,10 +17,7 @@ from pubmill.errors import PubmillError, StopRequestedError
 from pubmill.pretraining.export import export
 from pubmill.recipes.models import ExportRecipe, LocalWeights
 from pubmill.storage.encoder_checks import check_tokenizer, makes_lowercase, reported
-from pubmill.storage.model_folder_checks import (
-    check_folder_in_place,
-    check_weights,
-)
+from pubmill.storage.model_folder_checks import check_folder_in_place, check_weights
 from tests.unit.finetuning.encoder_families import FAMILIES, save_encoder
 
 RECIPE = ExportRecipe(model="m", lowercase=True, weights=LocalWeights(local="mine"))
