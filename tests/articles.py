@@ -135,7 +135,6 @@ def _mark_style(element: Any) -> None:
 
 
 def _spaced(place: Any) -> str:
-    """Return the text of a place with its marks as spaces."""
     parted = _PUNCTUATED.sub("", _NAMES_MEET.sub(" ", "".join(place.itertext())))
     return re.sub("[\ue001-\ue004]", "", parted.replace("\ue000", " "))
 

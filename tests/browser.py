@@ -18,7 +18,6 @@ SIZES = {"desk": {"width": 1280, "height": 900}, "phone": {"width": 390, "height
 
 @contextmanager
 def launched(playwright: Any) -> Iterator[Any]:
-    """Run a browser while the context lasts."""
     with playwright.sync_playwright() as running:
         made = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield made
@@ -34,7 +33,6 @@ def opened(browser: Any, address: str, size: str = "desk", **options: Any) -> An
 
 
 def violations(page: Any) -> list[str]:
-    """Return what axe-core finds."""
     page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text())
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
     return [f"{one['id']}: {node['html'][:200]}" for one in found for node in one["nodes"]]

@@ -20,8 +20,6 @@ def xml(pmcid: int, text: str = "Text.") -> bytes:
 
 
 class Bucket:
-    """Articles of the bucket, and the inventory of one day."""
-
     def __init__(self, folder: Path) -> None:
         self.mirror = folder / "mirror"
         self.root = self.mirror / HOST
@@ -57,6 +55,5 @@ class Bucket:
         where.write_text(json.dumps(manifest))
 
     def plan(self, path: Path, **wrong: str) -> int:
-        """Write the plan of that day's inventory; return its number of articles."""
         self.inventory(**wrong)
         return write_plan(path, URL, DAY, str(self.mirror))

@@ -53,8 +53,6 @@ def _body(stub: ChatStub, request: dict[str, Any]) -> bytes:
 
 @contextmanager
 def serving(stub: ChatStub) -> Iterator[ChatStub]:
-    """Run the server at a free port while the context lasts."""
-
     def answer(talk: servers.Talk) -> None:
         request = json.loads(talk.sent())
         fault = stub.take(request, talk.headers["Authorization"])

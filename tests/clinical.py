@@ -12,7 +12,6 @@ DEV = {"share": 0.1, "seed": 1}
 
 
 def pack(path: Path, files: Mapping[str, str | bytes]) -> Path:
-    """Write an archive with these members."""
     packed = {name: text.encode() if isinstance(text, str) else text for name, text in files.items()}
     path.write_bytes(tarball(packed))
     return path

@@ -1,7 +1,7 @@
 """Fixtures shared by several kinds of tests."""
 
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -46,38 +46,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: place.get(item.location[0], len(place)))
 
 
-_REPORTED: list[BaseException] = []
-"""Fixture failures that a test has already reported."""
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(
-    item: pytest.Item, call: pytest.CallInfo[None]
-) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Report the failure of a shared fixture once; skip the other tests that need it.
-
-    Pytest keeps the exception of a failed session or module fixture and raises it again for each test.
-    """
-    report = yield
-    if call.when == "setup" and call.excinfo is not None and report.failed:
-        failure = call.excinfo.value
-        if any(failure is reported for reported in _REPORTED):
-            report.outcome = "skipped"
-            report.longrepr = (
-                str(item.path),
-                0,
-                "Skipped: a fixture failed; the first test to need it says why",
-            )
-        _REPORTED.append(failure)
-    return report
-
-
 ROOT = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture(scope="session")
 def root() -> Path:
-    """The checkout."""
     return ROOT
 
 

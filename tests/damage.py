@@ -48,7 +48,6 @@ def _text(content: bytes, dice: Dice) -> Damaged:
 
 
 def _put(content: bytes, dice: Dice, size: Callable[[Dice], int], new: Callable[[Dice], bytes]) -> bytes:
-    """Replace some bytes anywhere."""
     place = dice.below(len(content)) if content else 0
     return content[:place] + new(dice) + content[place + size(dice) :]
 
@@ -69,7 +68,6 @@ def _columns_swapped(content: bytes, dice: Dice) -> bytes:
 
 
 def _one_of(content: bytes, dice: Dice, pattern: bytes, change: Callable[[bytes], bytes]) -> bytes:
-    """Change one match of the pattern."""
     found = [match.span() for match in re.finditer(pattern, content)]
     if not found:
         return content

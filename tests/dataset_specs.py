@@ -11,7 +11,6 @@ SPECS = Path(__file__).resolve().parents[1] / "specs/datasets"
 
 
 def spec_of(name: str) -> DatasetSpec:
-    """Return the spec of specs/datasets at full scale."""
     errors: list[str] = []
     document, _ = with_base(SPECS / f"{name}.yaml", name, errors, "datasets")
     assert not errors

@@ -22,10 +22,8 @@ DATA = (
 TRAINING = ("numpy", "safetensors", "tensorboard", "tokenizers", "tqdm", "transformers", "huggingface-hub")
 TORCH_NEEDS = ("filelock", "fsspec", "jinja2", "networkx", "setuptools", "sympy", "typing-extensions")
 ENVS = {
-    "data": DATA,
-    "training": (*DATA, *TRAINING, *TORCH_NEEDS, "torch"),
-    "floors": (*DATA, "scikit-learn"),
-}
+    "data": DATA, "training": (*DATA, *TRAINING, *TORCH_NEEDS, "torch"), "floors": (*DATA, "scikit-learn"),
+}  # fmt: skip
 
 
 def pins() -> dict[str, str]:
@@ -48,7 +46,6 @@ def dependents() -> dict[str, set[str]]:
 
 
 def closure(roots: Iterable[str]) -> list[str]:
-    """Return the packages and all their dependencies."""
     parents, found = dependents(), set(roots)
     while more := {name for name, by in parents.items() if by & found} - found:
         found |= more
@@ -56,21 +53,15 @@ def closure(roots: Iterable[str]) -> list[str]:
 
 
 def environment(name: str) -> str:
-    """Return the text of an environment's file."""
     known = pins()
     lines = [f"      - {package}=={known[package]}" for package in closure(ENVS[name])]
     return "\n".join(
         [
             "# Written by `python -m tests.envs --write` from requirements/lock.txt; not to be edited.",
-            "channels: [conda-forge, nodefaults]",
-            "dependencies:",
-            f"  - python={PYTHON}",
-            "  - pip",
-            "  - pip:",
-            *lines,
-            "",
-        ]
-    )
+            "channels: [conda-forge, nodefaults]", "dependencies:", f"  - python={PYTHON}", "  - pip",
+            "  - pip:", *lines, "",
+        ],
+    )  # fmt: skip
 
 
 def file_of(name: str) -> Path:
@@ -78,7 +69,6 @@ def file_of(name: str) -> Path:
 
 
 def stale() -> list[str]:
-    """Return the environments whose file does not match the lock."""
     return [
         name for name in ENVS if not file_of(name).is_file() or file_of(name).read_text() != environment(name)
     ]

@@ -11,11 +11,13 @@ from itertools import groupby
 from pathlib import Path
 
 from pubmill.inspection.explain.table_statements import ORDER, WeighedStatement, by_weight
+from pubmill.recipes.tables import Composite, Row, TableRecipe
 from pubmill.specs import Specs
 from pubmill.specs.cell_sources import AffectedCells, CellName
 from pubmill.specs.fidelity import ALL_PAPERS, FidelityRow, rows
-from pubmill.tables.published_values import published_of_cells
-from tests import cell_counts, full_tables
+from pubmill.tables.published_values import published_lines, published_of_cells
+from pubmill.tables.verdicts import incomparable
+from tests import full_tables
 from tests.markdown_tables import table
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -54,11 +56,29 @@ scale (`demo`, `small`) changes values, and its results are not compared with th
 
 """
 COLUMNS = "what|here|the paper|section|the program|standing|why|cells:|effect"
+EMPTY = "empty"
+LEFT_OUT = "not shown"
+COPIED, COPIED_HERE = "copied", "copied from a table here"
+CELL_KINDS = ("judged", "difference", COPIED_HERE, COPIED, "not comparable", "computed", EMPTY, LEFT_OUT)
+CELLS_INTRODUCTION = """
+## Cells of the tables
+
+Printed scores of the tables of results at full scale, if every dataset and all weights are there:
+
+- **judged**: our runs are compared with the printed value, and the cell gets a verdict.
+- **difference**: a difference to a cell of another table; it gets a verdict too.
+- **copied from a table here**: the paper took the value from that table, whose verdict the cell shows.
+- **copied**: the paper took the value from work of which no table is here.
+- **not comparable**: ours is shown beside the printed value, without a verdict, and the table says why.
+- **computed**: the best of other columns, or a drop between them, which have verdicts of their own.
+- **empty**: there is no run of ours; the reasons follow.
+- **not shown**: values beside the scores that the spec leaves out (`left_out:`), as it says why.
+
+"""
 Sections = dict[str, list[WeighedStatement]]
 
 
 def pages(folder: Path) -> dict[str, str]:
-    """Return the pages below docs/ for the specs in a folder, by path."""
     found, affected = rows(folder), affected_cells()
     touched = {row: _printed(affected.of(row)) for row in found}
     weighed = {
@@ -71,13 +91,11 @@ def pages(folder: Path) -> dict[str, str]:
 
 
 def page_names(folder: Path) -> set[str]:
-    """Return the paths of the pages below docs/."""
     return {PAGE, *(_page_of(row.paper) for row in rows(folder))}
 
 
 @cache
 def affected_cells() -> AffectedCells:
-    """Return the cells of all tables at full scale."""
     return AffectedCells(full_tables.specs())
 
 
@@ -113,7 +131,7 @@ def _first_page(found: list[WeighedStatement], touched: dict[FidelityRow, list[C
     for standing, most in SHOWN.items():
         some = [one for one in ranked if one.row.statement.standing == standing][:most]
         text += _most_important(standing, some)
-    return "".join((text, EXPLANATION, _counts(found), "\n", cell_counts.as_markdown(), _index(touched)))
+    return "".join((text, EXPLANATION, _counts(found), "\n", cells_of_tables(), _index(touched)))
 
 
 def _most_important(standing: str, found: Sequence[WeighedStatement]) -> str:
@@ -221,3 +239,64 @@ def _known(specs: Specs) -> str:
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
+
+
+def counts(table: str) -> tuple[Counter[str], Counter[str]]:
+    recipe = full_tables.recipe(table)
+    printed = published_of_cells(recipe.columns, recipe.all_rows, full_tables.published(table))
+    rows = {row.key: row for row in recipe.all_rows}
+    kinds = {key: kind(recipe, key[0], rows[key[1]]) for key in printed}
+    empty = (reason(recipe, *key) for key, found in kinds.items() if found == EMPTY)
+    lines = published_lines(full_tables.SPECS / f"tables/{table}.published.csv")
+    left_out = (lines["value"] != "").sum() - full_tables.published(table)["value"].count()
+    return Counter(kinds.values()) + Counter({LEFT_OUT: int(left_out)}), Counter(empty)
+
+
+def kind(recipe: TableRecipe, column: str, row: Row) -> str:
+    is_computed = any(one.sources for one in recipe.columns if one.key == column)
+    difference = next((one for one in recipe.differences if one.name == row.key), None)
+    if difference:
+        minus = difference.minus.get(column)
+        parts = [(recipe, column, difference.of)]
+        parts += [(recipe.others[minus.table], minus.column, minus.row)] if minus else []
+        return "difference" if minus and all(has_runs(*part) for part in parts) else EMPTY
+    if "the paper copied" in recipe.missing.get(f"{column}/{row.key}", ""):
+        return COPIED_HERE if f"{column}/{row.key}" in recipe.copied else COPIED
+    if is_computed:
+        return "computed"
+    if not has_runs(recipe, column, row.key):
+        return EMPTY
+    return "not comparable" if incomparable(recipe, column, row.key) else "judged"
+
+
+def has_runs(recipe: TableRecipe, column: str, row: str) -> bool:
+    """Return whether a cell, or all cells that a composite is computed from, have runs."""
+    composite: Composite | None = next((one for one in recipe.composites if one.name == row), None)
+    rows = [name for group in composite.groups.values() for name in group] if composite else [row]
+    return all(recipe.records.get(column, {}).get(name) for name in rows)
+
+
+def reason(recipe: TableRecipe, column: str, row: str) -> str:
+    known = (recipe.missing.get(key) for key in (f"{column}/{row}", column, row))
+    return next(filter(None, known), "a part of the composite has no runs")
+
+
+def cells_of_tables() -> str:
+    tables = sorted(full_tables.specs().tables)
+    rows: list[tuple[object, ...]] = []
+    reasons: list[tuple[object, ...]] = []
+    together: Counter[str] = Counter()
+    for paper, some in groupby(tables, key=lambda name: name.partition("/")[0]):
+        found: Counter[str] = Counter()
+        for name in some:
+            kinds, why = counts(name)
+            found += kinds
+            reasons += [(name, number, text) for text, number in why.items()]
+        rows.append(line(paper, found))
+        together += found
+    by_paper = table(f"paper|{'|'.join(CELL_KINDS)}|printed", [*rows, line("all", together)])
+    return f"{CELLS_INTRODUCTION.lstrip(chr(10))}{by_paper}\n{table('table|empty|why', reasons)}"
+
+
+def line(paper: str, found: Counter[str]) -> tuple[object, ...]:
+    return (paper, *(found[kind] for kind in CELL_KINDS), found.total())

@@ -59,7 +59,6 @@ def write(folder: Path, names: Sequence[str] = (), story: Callable[[str], Story]
 
 
 def read(folder: Path, names: Sequence[str] = ()) -> Report:
-    """Return the report of files that `write` has written."""
     names = names or sorted(full_tables.specs().tables)
     models = list(dict.fromkeys(c.model for name in names for c in recipe(name).columns if c.model))
     statements = full_tables.graph().report.statement_files(full_tables.SPECS)
@@ -74,19 +73,16 @@ def _varied(cell: str) -> Story:
 
 
 def example() -> str:
-    """Return a report of a few tables that says that it is an example."""
     with tempfile.TemporaryDirectory() as folder:
         report = write(Path(folder), EXAMPLE_TABLES, _varied)
     rows = [row for name in EXAMPLE_TABLES for row in recipe(name).rows]
     datasets = dict.fromkeys(row.dataset for row in rows if row.dataset)
     label: dict[str, Any] = {
-        "study": "example",
-        "title": "Example of a report",
+        "study": "example", "title": "Example of a report",
         "scale_title": "An example: every value called ours is made up, and the files beside it do not exist",
-        "comparable": False,
-        "statements": (),
+        "comparable": False, "statements": (),
         "datasets": tuple(map(full_tables.graph().datasets.page, datasets)),
-    }
+    }  # fmt: skip
     unlike: dict[str, Any] = {"comparable": False, "scale_title": "an example with made-up numbers"}
     tables = {name: replace(table, **unlike) for name, table in report.tables.items()}
     return render(replace(report, recipe=replace(report.recipe, **label), tables=tables, statements={}))

@@ -15,7 +15,6 @@ DOCS = ROOT / "docs"
 
 
 def names() -> set[str]:
-    """Return the paths of the pages below docs/."""
     return fidelity_page.page_names(ROOT / "specs") | {
         f"reference/{name}.md" for name in spec_reference.PAGE_NAMES
     }

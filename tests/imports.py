@@ -7,7 +7,6 @@ from pathlib import Path
 
 
 def imported(path: Path) -> tuple[str, ...]:
-    """Return every module that a file imports, also inside functions."""
     return _imported_by(path.read_text(encoding="utf-8"))
 
 

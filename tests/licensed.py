@@ -42,7 +42,6 @@ def add_spec(specs: Path) -> None:
 
 
 def add_to_demo(specs: Path, name: str) -> None:
-    """Add a dataset to those for which the demo has made-up files."""
     scale = specs / "scales/demo.yaml"
     text, count = re.subn(r"(?m)^datasets:.*$", rf"\g<0>\n  {name}: {{version: 1}}", scale.read_text())
     assert count == 1

@@ -39,12 +39,10 @@ def _texts(
 
 
 def found(texts: Iterable[str]) -> set[int]:
-    """Return the numbers of the pieces that are in the texts."""
     return {int(number) for text in texts for number in _NUMBER.findall(text)}
 
 
 def characters(pieces: list[Piece], chosen: Collection[int]) -> Counter[str]:
-    """Return the characters of the chosen pieces by kind."""
     count: Counter[str] = Counter()
     for place in chosen:
         size, kind = pieces[place]

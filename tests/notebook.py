@@ -42,14 +42,12 @@ def made(folder: Path, world: Path | None = None) -> Path:
 
 
 def executed(folder: Path) -> list[list[Any]]:
-    """Return the outputs of each code cell, run in order in the folder."""
     names: dict[str, Any] = {"__name__": "__main__"}
     with chdir(folder):
         return [_run(cell.source, names) for cell in read().cells if cell.cell_type == "code"]
 
 
 def read() -> Any:
-    """Return the notebook, valid by its format."""
     found = nbformat.read(PATH, as_version=4)
     nbformat.validate(found)
     return found
@@ -73,7 +71,6 @@ def _data(value: Any) -> dict[str, str]:
 
 
 def write() -> None:
-    """Write the outputs into the notebook."""
     book = read()
     with tempfile.TemporaryDirectory() as folder:
         results = iter(executed(made(Path(folder))))

@@ -17,8 +17,6 @@ BARE = re.compile(rf"(?<![\w/.-])(?:{PROGRAMS}) +(?:-|[\w.{{}}-]*/|results)|`scr
 
 @dataclass(frozen=True)
 class Printed:
-    """A command and its place."""
-
     text: str
     where: str
 

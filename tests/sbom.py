@@ -17,7 +17,6 @@ FILES = ("lock.txt", "torch.txt", "cuda.txt")
 
 
 def bill() -> dict[str, Any]:
-    """Return the bill of materials."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     own = _reference(project["name"], project["version"])
     known: dict[str, set[str]] = {}
@@ -26,21 +25,16 @@ def bill() -> dict[str, Any]:
             known.setdefault(pin, set()).update(hashes)
     references = {pin.partition("==")[0]: _reference(*pin.split("==")) for pin in known}
     return {
-        "bomFormat": "CycloneDX",
-        "specVersion": "1.5",
-        "version": 1,
+        "bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,
         "metadata": {
             "component": {
-                "type": "application",
-                "bom-ref": own,
-                "name": project["name"],
-                "version": project["version"],
+                "type": "application", "bom-ref": own, "name": project["name"], "version": project["version"],
                 "licenses": [{"license": {"id": project["license"]}}],
-            }
+            },
         },
         "components": [_component(pin, known[pin]) for pin in sorted(known)],
         "dependencies": _dependencies(project["name"], own, references),
-    }
+    }  # fmt: skip
 
 
 def _reference(name: str, version: str) -> str:
@@ -51,13 +45,9 @@ def _component(pin: str, hashes: set[str]) -> dict[str, Any]:
     name, version = pin.split("==")
     reference = _reference(name, version)
     return {
-        "type": "library",
-        "bom-ref": reference,
-        "name": name,
-        "version": version,
-        "purl": reference,
+        "type": "library", "bom-ref": reference, "name": name, "version": version, "purl": reference,
         "hashes": [{"alg": "SHA-256", "content": one} for one in sorted(hashes)],
-    }
+    }  # fmt: skip
 
 
 def _dependencies(project: str, own: str, references: dict[str, str]) -> list[dict[str, Any]]:

@@ -47,7 +47,6 @@ def schemas() -> dict[str, dict[str, Any]]:
 
 
 def as_text(schema: dict[str, Any]) -> str:
-    """Return the text of a schema's file."""
     return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
 
 
@@ -89,7 +88,6 @@ def yaml_files(root: Path) -> Iterator[Path]:
 
 
 def expected(root: Path) -> dict[Path, str]:
-    """Return the text of every schema and YAML file as it should be."""
     made = {Path(FOLDER, f"{name}.json"): as_text(schema) for name, schema in schemas().items()}
     for path in yaml_files(root):
         text = (root / path).read_text(encoding="utf-8")
@@ -100,7 +98,6 @@ def expected(root: Path) -> dict[Path, str]:
 
 
 def outdated(root: Path) -> dict[Path, str]:
-    """Return the files that differ from what they should be, with the right text."""
     return {
         path: text
         for path, text in expected(root).items()

@@ -16,7 +16,6 @@ class Asked:
     requests: list[tuple[str, str | None, str | None]] = field(default_factory=list)
 
     def ranges(self) -> list[str | None]:
-        """Ranges of all requests."""
         return [asked for _, asked, _ in self.requests]
 
 
@@ -31,20 +30,16 @@ class Talk:
 
     @property
     def start(self) -> int:
-        """First requested byte."""
         return int((self.range or "bytes=0-").removeprefix("bytes=").removesuffix("-"))
 
     def sent(self) -> bytes:
-        """What the client sent with the request."""
         return self._handler.rfile.read(int(self.headers["Content-Length"]))
 
     def raw(self, data: bytes) -> None:
-        """Send bytes unchanged."""
         with suppress(OSError):
             self._handler.wfile.write(data)
 
     def head(self, status: str, *headers: tuple[str, object]) -> None:
-        """Send a status line and headers."""
         lines = [f"HTTP/1.1 {status}", *(f"{name}: {value}" for name, value in headers), "Connection: close"]
         self.raw("\r\n".join([*lines, "", ""]).encode("latin-1"))
 

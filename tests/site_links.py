@@ -28,7 +28,6 @@ def place_of(page: str) -> str:
 
 
 def links(text: str, page: str) -> list[str]:
-    """Return the files of the checkout, relative to it, that a page of the site links to."""
     folder = posixpath.dirname(place_of(page))
     return [posixpath.normpath(posixpath.join(folder, path)) for _, path, _ in LINK.findall(text)]
 
@@ -103,5 +102,4 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
-    """Rewrite the links of a page."""
     return rewritten(markdown, page.file.src_uri)

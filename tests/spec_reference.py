@@ -9,23 +9,30 @@ import importlib
 import inspect
 import re
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
+import typer
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from benchmarks import speedrun_page
+from pubmill.cli.app import APP, VERBS
 from pubmill.convert.source_files import ConverterInput
 from pubmill.corpus.filters import FILTERS
 from pubmill.metrics import METRICS, SCORERS
 from pubmill.metrics.scorers import PUBLISHED_SCORERS
-from pubmill.recipes import FinetuningRecipe
-from pubmill.specs import load
+from pubmill.planning.plan import recipes_at_full
+from pubmill.planning.plan_printing import recipes_as_markdown
+from pubmill.recipes import FinetuningRecipe, Objective
+from pubmill.recipes.objectives import OBJECTIVES
+from pubmill.specs import Specs, load
+from pubmill.specs.corpus_specs import PretrainingSpec
 from pubmill.specs.loading import KINDS, ScaleSpec
 from pubmill.specs.study import Study
-from tests import command_reference, recipe_tables
+from pubmill.stages import checked_graph
+from pubmill.stages.gpus import read_gpus
 from tests.markdown_tables import table
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -48,7 +55,6 @@ NAMES = r"`\w+`(?:,? (?:and )?`\w+`)*(?: \([^)]*\))?(?: null)?: "
 
 
 def is_model(kind: Any) -> bool:
-    """Return whether a type is a model with keys of its own."""
     return isinstance(kind, type) and (issubclass(kind, BaseModel) or dataclasses.is_dataclass(kind))
 
 
@@ -149,7 +155,6 @@ def page(name: str) -> str:
 
 
 def metrics() -> str:
-    """Return the page of metrics, from the registry, by kind."""
     kinds = list(SCORERS)
     ordered = sorted(METRICS.values(), key=lambda one: kinds.index(one.kinds[0]))
     rows = []
@@ -164,7 +169,6 @@ def metrics() -> str:
 
 
 def scorers() -> str:
-    """Return the page of the rules by which papers score, by kind."""
     rows = [
         (f"`{one.name}`", kind, ", ".join(one.tasks or ("all",)), one.definition, one.used)
         for kind, scorers in PUBLISHED_SCORERS.items()
@@ -177,18 +181,16 @@ def scorers() -> str:
 
 
 def recipes() -> str:
-    """Return the page of the pretraining recipes: what each trains, and what it costs."""
     specs = load(ROOT / "specs", "full")
     return (
         f"# Pretraining recipes\n\n{WRITTEN}[Pretraining](../pretraining.md) explains the words.\n\n"
-        f"{recipe_tables.descriptions(specs)}\n## Costs\n\nAt full scale, as "
+        f"{recipe_rows(specs)}\n## Costs\n\nAt full scale, as "
         "`.venv/bin/pubmill plan --recipes` prints it; [planning](../planning.md) says how it is counted.\n\n"
-        f"{recipe_tables.costs(specs)}"
+        f"{recipe_costs(specs)}"
     )
 
 
 def converters() -> str:
-    """Return the page of converters and of writers of published forms, with their options."""
     text = f"# Converters\n\n{WRITTEN}[Datasets](../datasets.md#known-formats) lists them by kind.\n"
     for path in sorted((ROOT / "pubmill/convert").glob("*.py")):
         module = importlib.import_module(f"pubmill.convert.{path.stem}")
@@ -209,7 +211,6 @@ def converts(function: Any, module: str) -> bool:
 
 
 def filters() -> str:
-    """Return the page of the corpus filters, in the order in which they are applied."""
     rows = [(f"`{one.__name__}`", inspect.cleandoc(one.__doc__ or "").replace("\n", " ")) for one in FILTERS]
     return (
         f"# Filters\n\n{WRITTEN}A document is rejected for the first reason that applies, in this order; the "
@@ -218,23 +219,101 @@ def filters() -> str:
 
 
 def list_of_datasets() -> str:
-    """Return the page of all datasets, with what their specs say of other forms and counts."""
-    cell = command_reference.in_cell
     rows = [
-        (f"`{name}`", one.task, one.access, cell(one.licence), cell("; ".join(one.conflicts)))
+        (f"`{name}`", one.task, one.access, in_cell(one.licence), in_cell("; ".join(one.conflicts)))
         for name, one in load(ROOT / "specs", "full").datasets.items()
     ]
     intro = f"# List of datasets\n\n{WRITTEN}[Datasets](../datasets.md) says how to get them.\n\n"
     return intro + table("dataset|task|access|licence|other forms and counts", rows)
 
 
-MADE: tuple[Callable[[], str], ...] = (metrics, scorers, converters, filters, recipes, list_of_datasets)
-PAGE_NAMES = (*PAGES, *(one.__name__ for one in MADE), "commands", "speedrun")
+RECIPE_COLUMNS = "recipe|paper|initial weights|masking, pairs and more|corpus|vocabulary|steps x batch"
+
+
+def recipe_rows(specs: Specs) -> str:
+    """Return the table of what each recipe trains, and how."""
+    rows = (
+        (f"`{one.name}`", one.paper or "", _initial_weights(one), _objective(one.recipe.objective),
+         f"`{one.corpus}`", f"`{one.vocab}`", f"{one.recipe.steps:,} x {one.recipe.batch_size:,}")
+        for one in specs.pretraining.values()
+    )  # fmt: skip
+    return table(RECIPE_COLUMNS, rows)
+
+
+def _initial_weights(spec: PretrainingSpec) -> str:
+    start = spec.start
+    weights = f"`{start.model or start.recipe}`" if start else "random weights"
+    step = f" at {start.step:,}" if start and start.step else ""
+    return weights + step + (f", taught by `{spec.teacher}`" if spec.teacher else "")
+
+
+def _objective(objective: Objective) -> str:
+    """Return masking, pairs, and what differs from a masked language model of single documents."""
+    last = objective.final_masking_rate
+    named = [name for name in OBJECTIVES if getattr(objective, name)]
+    whole = ["full"] if objective.sequences == "full" else []
+    rates = [f"{objective.masking_rate:.0%} to {last:.0%}"] if last else []
+    return ", ".join([objective.masking, objective.pairs, *whole, *named, *rates])
+
+
+def recipe_costs(specs: Specs) -> str:
+    """Return the table of what each recipe costs, at the measured share of a GPU's peak."""
+    graph = checked_graph(Study(study="recipes", title="", scale="full", tables=()), specs)
+    gpus = read_gpus(ROOT / "specs", ROOT / "benchmarks")
+    return "\n".join(recipes_as_markdown(recipes_at_full(graph, gpus), gpus)) + "\n"
+
+
+def verbs(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield words and command of each verb, in the order of the help; a verb may have verbs of its own."""
+    inner = getattr(command, "commands", None)
+    if not inner:
+        yield path, command
+    for name, one in (inner or {}).items():
+        yield from verbs(one, (*path, name))
+
+
+def parameters(command: Any) -> list[tuple[str, str]]:
+    """Return form and meaning of each argument and option except `--help`."""
+    context = typer.Context(command)
+    found = [one.get_help_record(context) for one in command.get_params(context) if one.name != "help"]
+    return [record for record in found if record]
+
+
+def in_cell(text: str) -> str:
+    """Return a text as one line of a cell of a Markdown table."""
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def verb_section(path: tuple[str, ...], command: Any) -> str:
+    """Return heading, description, usage and parameters of a verb."""
+    usage = " ".join(("pubmill", *path, *command.collect_usage_pieces(typer.Context(command))))
+    lines = [f"### {' '.join(path)}", f"`{usage}`", (command.help or "").strip()]
+    if rows := [(in_cell(f"`{form}`"), in_cell(said)) for form, said in parameters(command)]:
+        lines.append(table("argument or option|meaning", rows).rstrip())
+    return "\n\n".join(lines)
+
+
+def commands() -> str:
+    """Return the page of every verb with its usage, arguments and options, from the command's own parser."""
+    found = list(verbs(typer.main.get_command(APP)))
+    parts = [
+        "# Commands",
+        WRITTEN.strip(),
+        "Every verb of `.venv/bin/pubmill`, in the groups of its help. `demo`, `run` and `table` pass "
+        "further options on to Snakemake. `.venv/bin/pubmill list tables` lists names as these verbs take "
+        "them; `studies`, `datasets` and `models` are listed in the same way.",
+    ]
+    for group, names in VERBS.items():
+        parts += [f"## {group}", *(verb_section(path, one) for path, one in found if path[0] in names)]
+    return "\n\n".join(parts) + "\n"
+
+
+MADE = (metrics, scorers, converters, filters, recipes, list_of_datasets, commands)
+PAGE_NAMES = (*PAGES, *(one.__name__ for one in MADE), "speedrun")
 """The pages, without folder and ending."""
 
 
 def pages() -> dict[str, str]:
-    """Return the pages below docs/, by path."""
     made = {name: page(name) for name in PAGES} | {one.__name__: one() for one in MADE}
-    made |= {"commands": command_reference.page(WRITTEN), "speedrun": speedrun_page.records_page(WRITTEN)}
+    made["speedrun"] = speedrun_page.records_page(WRITTEN)
     return {f"reference/{name}.md": text for name, text in made.items()}

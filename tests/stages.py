@@ -44,7 +44,6 @@ def started_by(stage: str) -> list[str]:
 
 
 def digest(stage: str) -> str:
-    """Return the SHA-256 of the stage's sources."""
     total = hashlib.sha256()
     for path in sources(stage):
         total.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + without_docstrings(path) + b"\0")

@@ -60,7 +60,6 @@ def _normal(name: str) -> str:
 
 
 def joined(parts: Iterable[Hashes]) -> Hashes:
-    """Merge the hashes of all parts by package."""
     made: Hashes = {}
     for part in parts:
         for pin, hashes in part.items():
@@ -69,7 +68,6 @@ def joined(parts: Iterable[Hashes]) -> Hashes:
 
 
 def written(comment: str, hashes: Hashes) -> str:
-    """Return a requirements file with these hashes."""
     lines = [f"# {line}" for line in comment.strip().splitlines()]
     for pin, known in sorted(hashes.items()):
         lines.append(" \\\n".join([pin, *(f"    --hash=sha256:{one}" for one in sorted(known))]))
@@ -108,7 +106,6 @@ What only benchmarks/ need (`make bench`); their dependencies are in lock.txt an
 
 
 def main() -> None:
-    """Write all files."""
     pin = f"torch=={pins()['torch']}"
     mac = joined(resolved(pin, python, MAC, whole=False) for python in PYTHONS)
     cuda = cuda_closure(pin)
@@ -121,12 +118,10 @@ def main() -> None:
 
 
 def triton_of(cuda: Hashes) -> Hashes:
-    """Return Triton among the CUDA libraries."""
     return {pin: hashes for pin, hashes in cuda.items() if pin.startswith("triton==")}
 
 
 def pinned(path: Path) -> Hashes:
-    """Return the packages of a requirements file with their hashes."""
     blocks = re.findall(
         r"(?m)^([a-z0-9._-]+==[^\s\\]+)((?:\s*\\\n\s+--hash=sha256:[0-9a-f]{64})*)",
         path.read_text(encoding="utf-8"),

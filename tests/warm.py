@@ -89,15 +89,11 @@ class Warm:
             listener.bind(address)
             listener.listen(64)
             self.process = subprocess.Popen(
-                [*before, of, __file__, str(listener.fileno()), self.python],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                env=os.environ | WAITING,
-                pass_fds=[listener.fileno()],
-            )
+                [*before, of, __file__, str(listener.fileno()), self.python], stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL, env=os.environ | WAITING, pass_fds=[listener.fileno()],
+            )  # fmt: skip
 
     def close(self) -> None:
-        """End the process; it also ends with the process that started it."""
         assert self.process.stdin
         self.process.stdin.close()
         self.process.wait()
@@ -106,8 +102,6 @@ class Warm:
 
 @dataclass(frozen=True)
 class Request:
-    """A program to run: its arguments, folder and environment."""
-
     arguments: list[str]
     folder: str
     environment: dict[str, str]
@@ -135,7 +129,6 @@ def serve(listener: socket.socket) -> Request:
 
 
 def collect() -> None:
-    """Collect the forks that have ended."""
     with suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG) != (0, 0):
             pass

@@ -61,8 +61,6 @@ _KNOWN: dict[str, Attack] = {}
 def attack(
     name: str, cases: int, quick: int = 5, absent: Callable[[], str] = lambda: ""
 ) -> Callable[[Case], Case]:
-    """Make a function the case of an attack."""
-
     def known(case: Case) -> Case:
         _KNOWN[name] = Attack(name, case, cases, quick, absent)
         return case

@@ -55,7 +55,6 @@ Fault = Callable[[Server, Talk], None]
 
 
 def cut(server: Server, talk: Talk) -> None:
-    """Close the connection somewhere in the body."""
     talk.head("200 OK", ("ETag", server.etag), ("Content-Length", len(server.data)))
     talk.raw(server.data[: server.dice.below(len(server.data))])
 
@@ -73,14 +72,12 @@ def refuse(server: Server, talk: Talk) -> None:
 
 
 def wrong_range(server: Server, talk: Talk) -> None:
-    """Send another part than the requested one, or impossible numbers."""
     size, at = len(server.data), server.dice.below(len(server.data) + 2)
     ranges = (f"bytes {at + 1}-{size}/{size}", f"bytes {talk.start}-{talk.start - 1}/{size}", "9" * 5000)
     talk.part(server.data, server.etag, server.dice.pick(ranges))
 
 
 def unasked_part(server: Server, talk: Talk) -> None:
-    """Send a part although the whole file was requested."""
     if talk.range is None:
         half = len(server.data) // 2
         talk.head("206 Partial", ("Content-Range", f"bytes {half}-{len(server.data) - 1}/{len(server.data)}"))
@@ -134,7 +131,6 @@ def flood(server: Server, talk: Talk) -> None:
 
 
 def odd_headers(server: Server, talk: Talk) -> None:
-    """A sound body under headers that mean nothing."""
     headers = (("ETag", '"\xe9"'), ("ETag", '"a'), ("Last-Modified", "\xe9"), ("Content-Encoding", "gzip"))
     odd = server.dice.pick(headers)
     talk.head("200 \x1b[31mOK", odd, ("Retry-After", "9" * 400), ("Content-Length", len(server.data)))
@@ -142,7 +138,6 @@ def odd_headers(server: Server, talk: Talk) -> None:
 
 
 def chunks(server: Server, talk: Talk) -> None:
-    """Chunked, whole or broken off."""
     talk.head("200 OK", ("ETag", server.etag), ("Transfer-Encoding", "chunked"))
     talk.raw(f"{len(server.data):x}\r\n".encode() + server.data + b"\r\n")
     talk.raw(server.dice.pick((b"0\r\n\r\n", b"", b"zz\r\n", b"-5\r\n")))

@@ -23,7 +23,6 @@ class Cut(BaseException):
 
 
 def write(folder: Path, version: int, size: int) -> None:
-    """Write a file and a folder, whose content is their version many times over."""
     content = f"{version}\n" * size
     with writing(folder / "made" / "file") as temporary:
         temporary.write_text(content)
@@ -80,7 +79,6 @@ def disk(image: Path) -> Iterator[Path]:
 
 
 def make_disk(image: Path) -> None:
-    """Make an empty ext4 image with a journal."""
     with image.open("wb") as content:
         content.truncate(2**24)
     subprocess.run(["mkfs.ext4", "-q", "-F", "-J", "size=4", image], check=True)

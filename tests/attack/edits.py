@@ -40,11 +40,16 @@ IMPORTING = "from pubmill.errors import run; import importlib; run(lambda: impor
 def edited(path: Path, content: bytes) -> Iterator[None]:
     """Give a file another content with its old time while the block runs."""
     before, stat = path.read_bytes(), path.stat()
-    for now in (content, before):
+
+    def give(now: bytes) -> None:
         path.write_bytes(now)
         os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-        if now is content:
-            yield
+
+    give(content)
+    try:
+        yield
+    finally:
+        give(before)
 
 
 @cache

@@ -133,7 +133,6 @@ KINDS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = {
 
 @cache
 def made(kind: str) -> tuple[Path, object]:
-    """A folder of such results, made once, and what is read of it."""
     make, read = KINDS[kind]
     make(folder := template())
     return folder, read(folder)

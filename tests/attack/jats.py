@@ -155,7 +155,6 @@ def text(dice: Dice) -> str:
 
 
 def inline(dice: Dice, depth: int) -> list[Node | str]:
-    """Return a sentence with elements that it may contain."""
     pieces: list[Node | str] = []
     for _ in range(dice.between(1, 4)):
         pieces.append(text(dice))

@@ -22,7 +22,6 @@ class Node:
     """Instead of an element, markup as it is."""
 
     def nodes(self) -> Iterator["Node"]:
-        """It, and all below it."""
         yield self
         for child in self.children:
             if isinstance(child, Node):

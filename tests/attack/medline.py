@@ -77,9 +77,7 @@ def document(citation: ElementTree.Element) -> Document:
     dates = [piece for date in dated for piece in date.itertext()]
     texts = [] if abstract is None else abstract.findall("AbstractText")
     return Document(
-        id=f"pmid:{number}",
-        version=version,
-        pmid=number,
+        id=f"pmid:{number}", version=version, pmid=number,
         date=day(*(parts.get(name) for name in ("Year", "Month", "Day"))),
         published=next(filter(None, map(year, dates)), ""),
         languages=tuple(" ".join(text(code) for code in article.findall("Language")).lower().split()),
@@ -87,7 +85,7 @@ def document(citation: ElementTree.Element) -> Document:
         licence="" if abstract is None else " ".join(map(text, abstract.findall("CopyrightInformation"))),
         title=text(title),
         sections=tuple((part.get("Label", "").strip(), text(part)) for part in texts if text(part)),
-    )
+    )  # fmt: skip
 
 
 def rows(child: ElementTree.Element) -> list[Document]:
@@ -148,8 +146,6 @@ def abstract(dice: Dice) -> Node:
 
 
 def citation(dice: Dice, number: int) -> Node:
-    """A citation as NLM writes it."""
-
     def some(*nodes: Node) -> list[Node | str]:
         return [node for node in nodes if dice.chance(0.6)]
 

@@ -3,6 +3,8 @@
 import io
 from pathlib import Path
 
+from rich.text import Text
+
 from pubmill.errors import PubmillError
 from pubmill.messages.terminal_tables import console, table
 from pubmill.messages.wording import escape_controls
@@ -33,6 +35,7 @@ def _shown(text: str) -> dict[str, str]:
     rows.add_row(text)
     to.print(rows)
     to.print(text)
+    to.print(Text(text, style="red"))
     forms = {"HTML": None, "Markdown": escape_markdown, "LaTeX": escape_tex}
     pages = {name: environment(how).from_string(TEMPLATE).render(text=text) for name, how in forms.items()}
     return {"an error": str(PubmillError(f"found {text}")), "a list": to.file.getvalue(), **pages}

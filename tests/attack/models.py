@@ -174,7 +174,6 @@ def _facts(folder: Path, dice: Dice) -> None:
 
 
 def _file(folder: Path, dice: Dice) -> None:
-    """Damage or remove any file."""
     path = dice.pick(sorted(folder.iterdir()))
     if dice.chance(0.3):
         path.unlink()

@@ -32,7 +32,6 @@ _BASH = 'python() { printf "%s\\0" "$@" > arguments; }\ntee() { cat > /dev/null;
 
 
 def hostile(dice: Dice) -> str:
-    """A name that somebody may have thought of."""
     return "".join(dice.pick(PIECES) for _ in range(dice.between(1, 4)))
 
 

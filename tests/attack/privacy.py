@@ -43,14 +43,12 @@ def process() -> Iterator[None]:
 
 
 def program(name: str, **options: object) -> None:
-    """Run a program in this process."""
     given = ((f"--{key}", *(value if isinstance(value, list) else [value])) for key, value in options.items())
     with process():
         start(name, *(word for words in given for word in words))
 
 
 def corpus(folder: Path) -> Path:
-    """Two parts, one of them licensed."""
     folder.mkdir()
     table = pa.table({"id": ["1", "2", "3"], "text": TEXTS})
     for number, licensed in enumerate((True, False)):
@@ -60,7 +58,6 @@ def corpus(folder: Path) -> Path:
 
 
 def dataset(folder: Path) -> Path:
-    """A converted dataset that one must apply for."""
     with process(), writing_folder(folder) as temporary:
         write_jsonl_gz(temporary / "test.jsonl.gz", [{"id": "1", "text": TEXTS[0]}], private=True)
         write_json(temporary / "card.json", {"access": "credentialed"})
@@ -68,7 +65,6 @@ def dataset(folder: Path) -> Path:
 
 
 def words(source: Path, folder: Path) -> Path:
-    """Counts of a block, whose one job reads both parts."""
     recipe = '{"splitting": "bert-uncased"}'
     parts = sorted(source.glob("*.parquet"))
     program("count_words", recipe=recipe, parts=parts, folder=folder, output=folder / "blocks/1.json")
@@ -90,7 +86,6 @@ def derived(source: Path, folder: Path) -> Path:
 
 
 def predictions(source: Path, folder: Path) -> Path:
-    """Predictions and their account."""
     with process():
         keep_private([source])
         path = folder / "seed-1.predictions.jsonl.gz"

@@ -34,7 +34,6 @@ READERS: list[Reader] = [*sound_files.READERS, *submissions.READERS]
 
 
 def _replaced(text: str, pattern: re.Pattern[str], dice: Dice, change: Callable[[re.Match[str]], str]) -> str:
-    """Change one match of a pattern, if there is one."""
     found = list(pattern.finditer(text))
     if not found:
         return text
@@ -75,15 +74,11 @@ def _damaged(text: str, dice: Dice) -> bytes:
 
 DAMAGES: dict[str, Callable[[str, Dice], str | bytes]] = {
     "another encoding": lambda text, dice: text.encode(dice.pick(ENCODINGS), "replace"),
-    "something inserted": _inserted,
-    "deep nesting": _nested,
-    "another value": _value_changed,
-    "a key repeated": _repeated,
-    "nothing in it": lambda text, dice: dice.pick(BLANK),
+    "something inserted": _inserted, "deep nesting": _nested, "another value": _value_changed,
+    "a key repeated": _repeated, "nothing in it": lambda text, dice: dice.pick(BLANK),
     "random bytes": lambda text, dice: bytes(dice.below(256) for _ in range(dice.below(300))),
-    "damage": _damaged,
-    "more damage": _damaged,
-}
+    "damage": _damaged, "more damage": _damaged,
+}  # fmt: skip
 GZIP_DAMAGES: dict[str, Callable[[bytes, Dice], bytes]] = {
     "gzip: empty": lambda packed, dice: b"",
     "gzip: cut": lambda packed, dice: packed[: dice.below(len(packed))],
@@ -110,7 +105,6 @@ def hostile(reader: Reader, dice: Dice) -> tuple[str, bytes]:
 
 
 def sound_content(reader: Reader) -> bytes:
-    """Return the bytes of the reader's undamaged file."""
     sound = reader.content()
     content = sound.encode() if isinstance(sound, str) else sound
     return gzip.compress(content, mtime=0) if reader.name.endswith(".gz") else content

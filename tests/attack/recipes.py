@@ -64,7 +64,6 @@ def _places(value: Any) -> list[tuple[Any, Any]]:
 
 
 def _damaged(values: Any, dice: Dice) -> Any:
-    """Return a JSON value with one value replaced, removed, or added."""
     values = deepcopy(values)
     places = _places(values)
     if not places:

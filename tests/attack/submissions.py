@@ -32,20 +32,16 @@ def _read(dataset: str, path: Path, access: str = "public") -> Any:
 
 @cache
 def _contents() -> dict[str, tuple[str, str]]:
-    """Return undamaged files: name -> dataset and content."""
     return {
-        "conll": ("ner", toy.conll()),
-        "iobes": ("ner", toy.conll(toy.iobes)),
-        "conll-ids": ("ner", toy.conll(toy.ioe, ids=True)),
-        "pubtator": ("ner", toy.pubtator()),
+        "conll": ("ner", toy.conll()), "iobes": ("ner", toy.conll(toy.iobes)),
+        "conll-ids": ("ner", toy.conll(toy.ioe, ids=True)), "pubtator": ("ner", toy.pubtator()),
         "bioc": ("ner", json.dumps(toy.bioc("ner", _results()), indent=1)),
         "bioc-xml": ("ner", toy.bioc_xml(_results())),
         "relations": ("rel", json.dumps(toy.bioc("rel", _results()), indent=1)),
-        "table": ("rel", toy.blurb_tsv()),
-        "numbered-table": ("rel", toy.indexed_tsv()),
+        "table": ("rel", toy.blurb_tsv()), "numbered-table": ("rel", toy.indexed_tsv()),
         **{f"lines-{name}": (name, toy.jsonl(name)) for name in toy.KINDS},
         "spans": ("ner", toy.span_lines()),
-    }
+    }  # fmt: skip
 
 
 FORMS = {
@@ -82,7 +78,6 @@ def _gap(dice: Dice, text: str) -> str:
 
 
 def _blocks(text: str) -> tuple[str, list[str]]:
-    """Return the separator and the entries of a file."""
     separator = "\n\n" if "\n\n" in text else "\n"
     return separator, text.split(separator)
 
@@ -127,7 +122,6 @@ def _spoil(dice: Dice, text: str) -> str:
 
 
 def _shift(dice: Dice, text: str) -> str:
-    """Shift every offset."""
     by = dice.between(1, 3)
     lines = []
     for line in text.splitlines(keepends=True):

@@ -24,7 +24,6 @@ def specs(root: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with the files of that dataset."""
     return write_files(tmp_path / "my files")
 
 
@@ -67,5 +66,4 @@ def full_graph(full_specs: Specs, tmp_path_factory: pytest.TempPathFactory) -> G
 
 @pytest.fixture(scope="session")
 def demo_graph(demo_specs: Specs, tmp_path_factory: pytest.TempPathFactory) -> Graph:
-    """The same at the scale of the demo."""
     return of_study(demo_specs, tmp_path_factory.mktemp("results"), {})

@@ -19,15 +19,12 @@ from tests.conftest import ROOT
 
 
 class Ended(NamedTuple):
-    """How a verb ended."""
-
     returncode: int
     stdout: str
     stderr: str
 
 
 def run_verb(*words: object, checkout: Path = ROOT) -> Ended:
-    """Run a verb of the command in a checkout."""
     with chdir(checkout):
         ended = CliRunner().invoke(APP, list(map(str, words)))
     if isinstance(ended.exception, PubmillError):

@@ -145,7 +145,6 @@ def test_a_damaged_task_model_does_not_predict(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def pretrained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with vocabularies and checkpoints of two recipes."""
     folder = tmp_path_factory.mktemp("pretrained")
     for vocab, recipe, seed in (("vocabs/own", "pretraining/own", 1), ("vocabs/else", "pretraining/else", 2)):
         make_data(folder / vocab)

@@ -17,8 +17,6 @@ from pubmill.recipes.recipe_types import StrictRecipe
 
 
 class ToyRecipe(StrictRecipe):
-    """A recipe."""
-
     size: int
 
 

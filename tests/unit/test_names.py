@@ -1,6 +1,7 @@
-"""Syntax of the program's modules: names that occur once, encodings, and loaders that run no foreign code."""
+"""Modules: names that occur once, encodings, loaders, lengths. Rules: quoted fields, public Snakemake."""
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -8,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from pubmill.storage.result_paths import RELATIVE
 from tests.conftest import ROOT
+from tests.rule_commands import commands
 
 Trees = dict[str, ast.Module]
 FOLDERS = ("pubmill", "scripts", "profiles", "benchmarks", "snakemake_logger_plugin_pubmill")
@@ -82,3 +85,77 @@ def test_loaders_of_models_stay_on_this_machine_and_run_no_code(trees: Trees) ->
             assert given.get("use_safetensors", True) or given["weights_only"] is True, path
             formats.setdefault(path, set()).update({given.get("use_safetensors")} - {None})
     assert formats == LOADING
+
+
+MOST_LINES = {
+    "pubmill/**/*.py": 500, "scripts/**/*.py": 500, "benchmarks/**/*.py": 500,
+    "snakemake_logger_plugin_pubmill/**/*.py": 500, "tests/**/*.py": 500, "rules/**/*.smk": 150,
+}  # fmt: skip
+
+
+def test_no_file_is_longer_than_allowed(root: Path) -> None:
+    for pattern, most in MOST_LINES.items():
+        lines = {path: len(path.read_bytes().splitlines()) for path in root.glob(pattern)}
+        assert lines and [path for path, count in lines.items() if count > most] == [], pattern
+
+
+_PARAMS = re.compile(r"^    params:\n((?:        .*\n)+)", re.MULTILINE)
+
+
+def unquoted(command: str) -> list[str]:
+    """Return the fields of a shell command that a hostile name could turn into commands: the unquoted
+    ones but for the launcher of a training, which numbers alone decide."""
+    fields = re.findall(r"(?<!\{)\{([^{}]+)\}(?!\})", command)
+    return [field for field in fields if not field.endswith(":q") and field != "params.launcher"]
+
+
+def test_every_field_of_every_shell_command_is_quoted(root: Path) -> None:
+    rules = sum(path.read_text().count("    shell:") for path in (root / "rules").rglob("*.smk"))
+    assert len(commands()) == rules > 25
+    assert {text: fields for text in commands() if (fields := unquoted(text))} == {}
+
+
+def test_unquoted_fields_are_found() -> None:
+    assert unquoted('"a {wildcards.x} {input:q} {params.y:d} {{z}}"') == ["wildcards.x", "params.y:d"]
+
+
+def test_recipes_are_given_by_functions(root: Path) -> None:
+    """Snakemake treats braces in a parameter's text as wildcards, unless a function returns the text."""
+    texts = [path.read_text() for path in sorted((root / "rules").rglob("*.smk"))]
+    params = "".join(params for text in texts for params in _PARAMS.findall(text))
+    assert params.count("as_json(") + params.count(".params,") > 20
+    assert [line for line in params.splitlines() if "as_json(" in line and "lambda w:" not in line] == []
+
+
+@pytest.mark.parametrize("word", ["shell=True", "os.system", "subprocess.getoutput"])
+def test_the_package_starts_no_shell(root: Path, word: str) -> None:
+    files = [*(root / "pubmill").rglob("*.py"), *(root / "scripts").glob("*.py")]
+    assert [path.name for path in files if word in path.read_text()] == []
+
+
+def test_folders_in_shell_commands_are_those_of_paths() -> None:
+    """Commands spell them, which saves each rule a parameter."""
+    folders = set(re.findall(r"\{params\.places\.results:q\}/([^ ]+)", " ".join(commands())))
+    known = {
+        RELATIVE.dataset("{dataset}"), RELATIVE.vocab("{vocab}"), RELATIVE.tokens("{corpus}", "{vocab}"),
+        RELATIVE.checkpoint("{recipe}", "{step}"), RELATIVE.model("{model}"),
+        RELATIVE.dataset("").rstrip("/"),
+    }  # fmt: skip
+    assert {re.sub(r"\{wildcards\.(\w+):q\}", r"{\1}", folder) for folder in folders} == known
+
+
+OURS = ("pubmill", "rules", "scripts", "tests", "profiles", "benchmarks", "snakemake_logger_plugin_pubmill")
+PRIVATE = re.compile(r"\b(workflow|dag|job|scheduler|persistence|rule|snakemake)\._[a-z]")
+IMPORTED = re.compile(r"^\s*(?:from|import) (snakemake[\w.]*)", re.MULTILINE)
+PUBLIC = re.compile(r"snakemake\.(api|utils|exceptions)|snakemake_interface_\w+(\.\w+)*")
+
+
+def test_nothing_private_of_snakemake_is_used(root: Path) -> None:
+    files = [root / "Snakefile", *(path for name in OURS for path in (root / name).rglob("*"))]
+    texts = {
+        path: path.read_text() for path in files if path.suffix in (".py", ".smk") or path.stem == "Snakefile"
+    }
+    assert len(texts) > 500
+    assert not {str(path): found[0] for path, text in texts.items() if (found := PRIVATE.search(text))}
+    names = {name for text in texts.values() for name in IMPORTED.findall(text)}
+    assert not {name for name in names if not PUBLIC.fullmatch(name) and "plugin_pubmill" not in name}

@@ -60,16 +60,12 @@ def jobs(root: Path, folder: Path, verb: str, *words: str) -> subprocess.Complet
     [
         ("sge", "qsub", "qdel", "71", "71", ["smp", "4", "h_rt=5400,mem_free=2001M", "gpu=1"]),
         (
-            "pbs",
-            "qsub",
-            "qdel",
-            "71.head",
-            "71.head",
+            "pbs", "qsub", "qdel", "71.head", "71.head",
             ["select=1:ncpus=4:mem=8001mb:ngpus=1", "walltime=1:30:00"],
         ),
         ("lsf", "bsub", "bkill", "Job <71> is submitted to queue <q>.", "71", ["90", "8001MB", "num=1"]),
     ],
-)
+)  # fmt: skip
 def test_a_job_requests_cores_memory_time_and_gpus_and_is_cancelled(
     root: Path,
     tmp_path: Path,
@@ -105,12 +101,10 @@ def test_a_job_requests_cores_memory_time_and_gpus_and_is_cancelled(
         ("pbs", {"qstat": ("    job_state = R", 0)}, "running"),
         ("pbs", {"qstat": ("    job_state = F\n    Exit_status = 0", 0)}, "success"),
         ("pbs", {"qstat": ("    job_state = C\n    exit_status = 271", 0)}, "failed"),
-        ("pbs", {"qstat": ("", 1)}, "running"),
-        ("lsf", {"bjobs": ("PEND", 0)}, "running"),
-        ("lsf", {"bjobs": ("DONE", 0)}, "success"),
-        ("lsf", {"bjobs": ("EXIT", 0)}, "failed"),
+        ("pbs", {"qstat": ("", 1)}, "running"), ("lsf", {"bjobs": ("PEND", 0)}, "running"),
+        ("lsf", {"bjobs": ("DONE", 0)}, "success"), ("lsf", {"bjobs": ("EXIT", 0)}, "failed"),
     ],
-)
+)  # fmt: skip
 def test_the_state_of_a_job(
     root: Path, tmp_path: Path, system: str, commands: dict[str, tuple[str, int]], expected: str
 ) -> None:

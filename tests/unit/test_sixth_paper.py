@@ -3,15 +3,13 @@
 import shutil
 from pathlib import Path
 
-import pytest
-
 from pubmill.recipes.report import Reference
 from pubmill.report.table_rendering import TABLE_RENDERERS
-from pubmill.specs import Specs, load
+from pubmill.specs import load
 from pubmill.specs.fidelity import rows
 from pubmill.specs.spec_types import Statement
 from pubmill.specs.study import Study
-from pubmill.stages import Graph, checked_graph
+from pubmill.stages import checked_graph
 from pubmill.tables.aggregation import finished_table
 from tests.fidelity_faults import faults
 from tests.fidelity_page import page_names
@@ -50,47 +48,24 @@ method:
 }
 
 
-@pytest.fixture(scope="module")
-def folder(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a copy of the specs with the three files."""
-    folder = tmp_path_factory.mktemp("checkout") / "specs"
+def test_its_files_make_a_graph_a_table_a_citation_and_a_page_of_fidelity(root: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "specs"
     shutil.copytree(root / "specs", folder)
     for path, text in FILES.items():
         (folder / path).parent.mkdir(exist_ok=True)
         (folder / path).write_text(text)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def known(folder: Path) -> Specs:
-    return load(folder, "full")
-
-
-@pytest.fixture
-def graph(known: Specs, tmp_path: Path) -> Graph:
     study = {"study": "sixth", "title": "A sixth paper", "scale": "full", "tables": (NAME,)}
-    return checked_graph(Study.model_validate(study | {"results": str(tmp_path)}), known)
-
-
-def test_its_graph_requests_its_runs_and_its_table_has_the_published_values(
-    folder: Path, graph: Graph, tmp_path: Path
-) -> None:
+    graph = checked_graph(Study.model_validate(study | {"results": str(tmp_path)}), load(folder, "full"))
     records = graph.tables.record_files(NAME)
     assert len(records) == 2 and all("runs/smith2026/" in record for record in records)
-    published = folder / f"tables/{NAME}.published.csv"
-    table = finished_table(graph.tables.recipe(NAME), published, tmp_path)
-    assert table.cells["pubmedbert-base"]["bc2gm"].published
-    assert "84.5" in TABLE_RENDERERS["md"](table)
+    table = finished_table(graph.tables.recipe(NAME), folder / f"tables/{NAME}.published.csv", tmp_path)
+    assert table.cells["pubmedbert-base"]["bc2gm"].published and "84.5" in TABLE_RENDERERS["md"](table)
 
-
-def test_a_report_cites_it(folder: Path, graph: Graph) -> None:
     recipe = graph.report.recipe(graph.report.statement_files(folder))
     cited = Reference(text="Smith et al. (2026). A sixth paper. A journal 1(1).", doi="10.1000/182")
     assert recipe.references == {"smith2026": cited}
     assert any(path.endswith("protocols/smith2026.yaml") for path in recipe.statements)
 
-
-def test_it_has_a_page_of_fidelity(folder: Path) -> None:
     assert faults(folder) == []
     [row] = [one for one in rows(folder) if one.paper == "smith2026"]
     assert row.statement == Statement(section="3", says="a warm-up over 5 % of the steps")

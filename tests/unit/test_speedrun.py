@@ -98,7 +98,6 @@ def test_the_records_kept_here_are_one_file_that_its_program_writes(tmp_path: Pa
 
 
 def worked_off(losses: Callable[[Job], float]) -> list[Job]:
-    """Return the jobs of the queue in order, with made-up losses: a function of a job."""
     queue, records, found = read_queue(), Records(), list[Job]()
     while jobs := ready_jobs(queue, records):
         for job in jobs:

@@ -40,27 +40,18 @@ def relation(number: int, variant: int = 0) -> kinds.SequenceExample:
 
 
 def examples(name: str) -> list[kinds.Example]:
-    """Return the twelve examples of a toy dataset."""
     made: dict[str, Callable[[int], kinds.Example]] = {
-        "ner": lambda n: _sentence(n, str(500 + n // 3)),
-        "rel": relation,
+        "ner": lambda n: _sentence(n, str(500 + n // 3)), "rel": relation,
         "doc": lambda n: kinds.MultilabelExample(
-            id=str(70 + n),
-            document=str(70 + n),
-            text=f"Abstract {n}. More.",
+            id=str(70 + n), document=str(70 + n), text=f"Abstract {n}. More.",
             labels=sorted({HALLMARKS[n % 10], HALLMARKS[(3 * n) % 10]}) if n % 4 else [],
         ),
         "sim": lambda n: kinds.RegressionExample(
-            id=str(n * 7), document=None, text=f"One {n}.", text_pair=f"Two {n}.", score=float(n % 5) + 0.25
+            id=str(n * 7), document=None, text=f"One {n}.", text_pair=f"Two {n}.", score=float(n % 5) + 0.25,
         ),
         "qa": lambda n: kinds.SpanExample(
-            id=f"q{n}_000",
-            document=None,
-            question=f"What {n}?",
-            context=f"It is gene{n} here.",
-            answers=[kinds.Answer(text=f"gene{n}", start=6)],
-            group=f"q{n}",
-            golds=[f"gene{n}"],
+            id=f"q{n}_000", document=None, question=f"What {n}?", context=f"It is gene{n} here.",
+            answers=[kinds.Answer(text=f"gene{n}", start=6)], group=f"q{n}", golds=[f"gene{n}"],
         ),
-    }
+    }  # fmt: skip
     return [made[name](number) for number in range(1, 13)]

@@ -29,6 +29,5 @@ def write_packed(
 
 
 def document(packed: PackedTokens, number: int) -> list[list[int]]:
-    """Return the sentences of one document, as lists of ids."""
     bounds = packed.sentences[packed.documents[number] : packed.documents[number + 1] + 1]
     return [packed.ids[start:end].tolist() for start, end in pairwise(bounds)]

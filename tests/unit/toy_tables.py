@@ -21,19 +21,11 @@ PUBLISHED = HEADER + "bert,bc2gm,entity_f1,80.90,\nbert,gad,micro_f1,77.72,from 
 def recipe(**changes: Any) -> TableRecipe:
     """Two models and two datasets with a composite; only bc2gm is run, with two seeds."""
     values: dict[str, Any] = {
-        "paper": "gu2020",
-        "table": "table06",
-        "title": "Table 6",
-        "caption": "Test scores.",
-        "scale": "small",
-        "scale_title": "small scale, not comparable with the paper",
-        "comparable": False,
-        "protocol": "blurb",
-        "setting": "standard",
-        "aggregate": "mean",
+        "paper": "gu2020", "table": "table06", "title": "Table 6", "caption": "Test scores.",
+        "scale": "small", "scale_title": "small scale, not comparable with the paper", "comparable": False,
+        "protocol": "blurb", "setting": "standard", "aggregate": "mean",
         "equivalence": {
-            "alpha": 0.05,
-            "power": 0.8,
+            "alpha": 0.05, "power": 0.8,
             "margins": {key: {"points": 1, "why": "made up"} for key in ("bc2gm", "gad", "blurb")},
             "runs": {"bc2gm": 5, "gad": 5},
         },
@@ -42,7 +34,7 @@ def recipe(**changes: Any) -> TableRecipe:
         "composites": [{"name": "blurb", "label": "BLURB", "groups": {"ner": ["bc2gm"], "re": ["gad"]}}],
         "records": {model: {"bc2gm": paths(model, "bc2gm")} for model in ("bert", "ours")},
         "missing": {"gad": "relation extraction is not run"},
-    }
+    }  # fmt: skip
     values |= changes
     return build_recipe(TableRecipe, to_jsonable_python(values), "here")
 
@@ -89,7 +81,6 @@ def write_all(results: Path) -> None:
 
 
 def table(results: Path, made: TableRecipe | None = None, published: str = PUBLISHED) -> Table:
-    """The table from the records below `results`."""
     made = made or recipe()
     path = results / "table06.published.csv"
     path.write_text(published)

@@ -30,7 +30,6 @@ RECIPES = {
 
 
 def write_part(path: Path, texts: list[str]) -> Path:
-    """A part of a corpus."""
     path.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(pa.table({"title": ["t"] * len(texts), "text": pa.array(texts, pa.string())}), path)
     return path

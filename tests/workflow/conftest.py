@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +21,7 @@ import pytest
 from tests.making import made_once
 from tests.waiting import patience, wait_until
 from tests.warm import Warm
+from tests.workflow import planner
 
 CODE = (
     *("Snakefile", "config.yaml", "envs", "pubmill", "profiles", "rules", "scripts", "specs", "studies"),
@@ -46,39 +47,21 @@ class Project:
     python: str = sys.executable
 
     def command(self, *arguments: str) -> list[str]:
-        return [
-            *self.before,
-            sys.executable if self.before else self.python,
-            "-m",
-            "snakemake",
-            "--profile",
-            "profiles/local",
-            "--cores",
-            "2",
-            *arguments,
-        ]
+        start = (*self.before, sys.executable if self.before else self.python)
+        return [*start, "-m", "snakemake", "--profile", "profiles/local", "--cores", "2", *arguments]
 
     def run(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run Snakemake to its end; a failing test shows its output."""
         done = subprocess.run(
-            self.command(*arguments),
-            cwd=self.folder,
-            text=True,
-            capture_output=True,
-            timeout=patience(1200),
+            self.command(*arguments), cwd=self.folder, text=True, capture_output=True, timeout=patience(1200),
             check=False,
-        )
+        )  # fmt: skip
         if check:
             assert done.returncode == 0, done.stdout + done.stderr
         return done
 
     def planned(self, *targets: str) -> dict[str, int]:
-        """Return the number of jobs by rule that a run would start."""
-        text = self.run("-n", *targets)
-        said = text.stdout + text.stderr
-        jobs = dict(re.findall(r"^([a-z_]+) +(\d+)$", said.partition("Job stats:")[2], re.MULTILINE))
-        assert jobs or "Nothing to be done" in said, said
-        return {rule: int(count) for rule, count in jobs.items() if rule not in ("total", "all")}
+        return jobs_of(self.run("-n", *targets))
 
     def edit(self, file: str, old: str, new: str) -> None:
         """Replace text that must occur exactly once."""
@@ -124,6 +107,14 @@ class Project:
         return process
 
 
+@dataclass(frozen=True)
+class Planning(Project):
+    """A project whose plans need no start of Snakemake."""
+
+    def planned(self, *targets: str) -> dict[str, int]:
+        return planner.planned(self.python, self.folder, *targets)
+
+
 def wait_until_gone(group: int) -> None:
     """Wait for the end of a process group whose members are not children of this process."""
 
@@ -139,8 +130,6 @@ def wait_until_gone(group: int) -> None:
 
 @pytest.fixture(scope="session")
 def world(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Path:
-    """Mirror folder of the miniature world."""
-
     def make(folder: Path) -> None:
         subprocess.run([sys.executable, "-m", "tests.world", str(folder)], cwd=root, check=True)
 
@@ -191,15 +180,31 @@ def make_project(root: Path, world: Path, folder: Path) -> Project:
     return project
 
 
+def ended(words: Sequence[str | Path], folder: Path, **environment: str) -> str:
+    """Return the output of a command that must succeed, with these variables if there are any."""
+    done = subprocess.run(
+        words, cwd=folder, env=environment or None, text=True, capture_output=True, timeout=patience(1200),
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def jobs_of(done: subprocess.CompletedProcess[str]) -> dict[str, int]:
+    """Return the number of jobs by rule that a run of Snakemake has printed."""
+    said = done.stdout + done.stderr
+    jobs = dict(re.findall(r"^([a-z_]+) +(\d+)$", said.partition("Job stats:")[2], re.MULTILINE))
+    assert jobs or "Nothing to be done" in said, said
+    return {rule: int(count) for rule, count in jobs.items() if rule not in ("total", "all")}
+
+
 def can_be_alone() -> bool:
-    """Return whether the system allows running commands without a network."""
     found = shutil.which("unshare")
     return bool(found) and subprocess.run([*ALONE, "true"], capture_output=True, check=False).returncode == 0
 
 
 @pytest.fixture
 def project(root: Path, world: Path, tmp_path: Path, python: str) -> Project:
-    """A project in which nothing has run yet."""
     return replace(make_project(root, world, tmp_path), python=python)
 
 
@@ -219,12 +224,10 @@ def finished(root: Path, world: Path, tmp_path_factory: pytest.TempPathFactory, 
 
 
 def copy_of(project: Project, folder: Path) -> Project:
-    """A finished project that tests may change."""
     shutil.copytree(project.folder, folder, copy_function=shutil.copy2)
     return replace(project, folder=folder, before=())
 
 
 @pytest.fixture
 def copy(finished: Project, tmp_path: Path) -> Project:
-    """A finished project that a test may change."""
     return copy_of(finished, tmp_path / "copy")

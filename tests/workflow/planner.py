@@ -7,24 +7,16 @@ import json
 import subprocess
 import sys
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 
 
-@dataclass(frozen=True)
-class Planner:
-    """Plans with a Python."""
-
-    python: str
-
-    def planned(self, folder: Path, *targets: str) -> dict[str, int]:
-        """Return the number of jobs by rule that a run in the project's folder would start."""
-        done = subprocess.run(
-            [self.python, __file__, *targets], cwd=folder, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr
-        found: dict[str, int] = json.loads(done.stdout.splitlines()[-1])
-        return found
+def planned(python: str, folder: Path, *targets: str) -> dict[str, int]:
+    """Return the number of jobs by rule that a run in the project's folder would start."""
+    command = [python, __file__, *targets]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, int] = json.loads(done.stdout.splitlines()[-1])
+    return found
 
 
 def _plan() -> None:

@@ -1,7 +1,6 @@
 """The archive of the demo through Snakemake, and its verification by the command."""
 
 import gzip
-import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -9,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.licensed import KEY, NAME, add_spec, write_files
-from tests.waiting import patience
-from tests.workflow.conftest import Project
+from tests.workflow.conftest import Project, ended
 from tests.workflow.test_access import assert_no_canary
 from tests.world.part import CANARY
 
@@ -19,12 +17,7 @@ ARCHIVE = "results/demo/reports/demo.archive.zip"
 
 
 def verify(project: Project) -> str:
-    command = [sys.executable, "-m", "pubmill.cli", "verify", ARCHIVE]
-    done = subprocess.run(
-        command, cwd=project.folder, capture_output=True, text=True, check=False, timeout=patience(600)
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    return ended([sys.executable, "-m", "pubmill.cli", "verify", ARCHIVE], project.folder)
 
 
 @pytest.mark.long

@@ -29,17 +29,10 @@ def metrics(records: Path) -> Any:
     return json.loads(records.with_name("seed-1.json").read_text())["metrics"]
 
 
-@pytest.fixture
-def unscored(copy: Project) -> tuple[Project, dict[Path, Any]]:
-    """A project without its records and table, and the metrics of the first record of each run."""
+def test_no_job_runs_code_that_is_not_that_of_its_run(copy: Project) -> None:
     records = {path: metrics(path) for path in copy.folder.glob(RECORDS)}
     for path in (*records, copy.folder / TABLE):
         path.unlink()
-    return copy, records
-
-
-def test_no_job_runs_code_that_is_not_that_of_its_run(unscored: tuple[Project, dict[Path, Any]]) -> None:
-    copy, records = unscored
     copy.edit("pubmill/jobs/score.py", FIRST, CHANGING)
     stopped = copy.run(TABLE, "--cores", "1", check=False)
     assert stopped.returncode != 0
@@ -90,12 +83,3 @@ def test_edited_predictions_are_not_scored(copy: Project) -> None:
     target = path.with_name("runs.json").relative_to(copy.folder).as_posix()
     copy.run(target, "--force")  # as `pubmill doctor fsck` prints it
     assert copy.planned(TABLE) == {"score": 1, "table": 1}
-
-
-def test_code_of_another_stage_and_documents_stop_nothing(unscored: tuple[Project, dict[Path, Any]]) -> None:
-    """The code that the first scoring changes is that of the report."""
-    copy, records = unscored
-    copy.edit("pubmill/jobs/score.py", FIRST, CHANGING.replace(CODE, "pubmill/jobs/report.py"))
-    (copy.folder / "README.md").write_text("changed")
-    copy.run(TABLE)
-    assert len(list(copy.folder.glob(RECORDS))) == len(records)

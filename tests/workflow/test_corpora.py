@@ -33,12 +33,9 @@ def corpus(project: Project, tmp_path: Path) -> Project:
     (project.folder / "specs/corpora/mixed.yaml").write_text(SPEC)
     project.run("--", "results/demo/datasets/hoc@blurb/card.json")
     (tmp_path / "web").mkdir()
-    lines = [
-        "Wholly harmless words in a row.",
-        "wholly harmless, words in a row",
-        "Short.",
-        sentence(project),
-    ]
+    with gzip.open(project.folder / "results/demo/datasets/hoc@blurb/test.jsonl.gz", "rt") as rows:
+        longest = max((str(json.loads(row)["text"]) for row in rows), key=len)
+    lines = ["Wholly harmless words in a row.", "wholly harmless, words in a row", "Short.", longest]
     (tmp_path / "web/page.txt").write_text("\n".join(lines))
     (tmp_path / "mimic").mkdir()
     notes = [("1", "Physician ", "", f"{CANARY} had\na fever, said\n\nhe."), ("2", "Nursing", "", "x"),
@@ -46,12 +43,6 @@ def corpus(project: Project, tmp_path: Path) -> Project:
     with gzip.open(tmp_path / "mimic/NOTEEVENTS.csv.gz", "wt", newline="") as file:
         csv.writer(file).writerows([("ROW_ID", "CATEGORY", "ISERROR", "TEXT"), *notes])
     return project
-
-
-def sentence(project: Project) -> str:
-    """Return the longest abstract in hoc@blurb's test split."""
-    with gzip.open(project.folder / "results/demo/datasets/hoc@blurb/test.jsonl.gz", "rt") as lines:
-        return str(max((json.loads(line)["text"] for line in lines), key=len))
 
 
 def run(project: Project, tmp_path: Path, *targets: str, check: bool = True) -> str:

@@ -17,7 +17,6 @@ DATASETS = ("bc5-chem", "bc5-disease", "ncbi-disease", "bc2gm", "jnlpba")
 
 @pytest.fixture(scope="module")
 def demo(root: Path, world: Path, tmp_path_factory: pytest.TempPathFactory, python: str) -> Path:
-    """Results of the complete demo."""
     project = Project(copy_code(root, tmp_path_factory.mktemp("demo")), python=python)
     scale = "specs/scales/demo.yaml"
     project.edit(scale, "steps: 1000\n", "steps: 500\n")
@@ -30,7 +29,6 @@ def demo(root: Path, world: Path, tmp_path_factory: pytest.TempPathFactory, pyth
 
 
 def score(results: Path, model: str, dataset: str) -> float:
-    """Return the mean test F1 in the table."""
     table = json.loads((results / "tables/demo/gu2020-table06.json").read_text())
     return float(table["cells"][model][dataset]["value"]) / 100
 

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import subprocess
 import sys
 from contextlib import closing
 from dataclasses import replace
@@ -12,9 +11,8 @@ import pytest
 
 from pubmill.storage.files import read_json, sha256
 from tests.unit.finetuning.encoder_families import save_encoder
-from tests.waiting import patience
 from tests.warm import Warm
-from tests.workflow.conftest import ALONE, TABLE, Project, can_be_alone
+from tests.workflow.conftest import ALONE, TABLE, Project, can_be_alone, ended
 from tests.world.archives import tarball
 
 pytestmark = pytest.mark.long
@@ -134,12 +132,6 @@ rule mine:
     shell: "wc -c < {{input}} > {{output}}"
 """
     )
-    done = subprocess.run(
-        [python, "-m", "snakemake", "--cores", "2", "--quiet", "rules"],
-        cwd=other, capture_output=True, text=True, check=False, timeout=patience(300),
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert (
-        int((other / "mine.txt").read_text())
-        == (other / "results/demo/datasets/bc5-chem/card.json").stat().st_size
-    )
+    ended([python, "-m", "snakemake", "--cores", "2", "--quiet", "rules"], other)
+    card = other / "results/demo/datasets/bc5-chem/card.json"
+    assert int((other / "mine.txt").read_text()) == card.stat().st_size

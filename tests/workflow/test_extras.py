@@ -5,7 +5,6 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,58 +12,26 @@ import pytest
 
 from pubmill import extras
 from tests.imports import imported
-from tests.waiting import patience
-from tests.workflow.conftest import CODE, make_project
+from tests.workflow.conftest import ended, make_project
 
 NAMES = sorted(path.name for path in Path(extras.__path__[0]).iterdir() if (path / "__init__.py").is_file())
-GRAPH = """
-from pubmill.cli.studies import configured_graph
-
-graph = configured_graph("demo", None, None)
-print(len(graph.scope.everything()))
-"""
 CORE_TESTS = (
     *("cli", "library", "messages", "planning", "stages"),
-    *("test_envs.py", "test_imports.py", "test_names.py", "test_rules.py"),
+    *("test_envs.py", "test_imports.py", "test_names.py"),
 )
 """Unit tests of what finds extras: verbs, stages and rules. The demo, which runs without them too, makes
 tables and report; the other rooms do not know them (test_imports)."""
 
 
-def remove_extras(folder: Path, names: Iterable[str]) -> None:
+def remove_extras(folder: Path) -> None:
     """Remove extras and their rules from a copy, and what its studies ask them for."""
-    for name in names:
+    for name in NAMES:
         shutil.rmtree(folder / "pubmill/extras" / name)
         (folder / "rules/extras" / f"{name}.smk").unlink(missing_ok=True)
         shutil.rmtree(folder / "tests/unit/extras" / name, ignore_errors=True)
         for study in (folder / "studies").glob("*.yaml"):
             text = study.read_text(encoding="utf-8")
             study.write_text(re.sub(rf"(?m)^extras: .*\b{name}\b.*\n", "", text), encoding="utf-8")
-
-
-def project_without(root: Path, world: Path, folder: Path, names: Iterable[str]) -> Path:
-    """Copy the checkout's code without these extras; `world`: its mirror."""
-    (folder / "tests/world").mkdir(parents=True)
-    (folder / "tests/world/mirror").symlink_to(world)
-    for name in CODE:
-        path, copy = root / name, folder / name
-        if name in ("pubmill", "rules", "studies"):
-            shutil.copytree(path, copy, ignore=shutil.ignore_patterns("__pycache__"))
-        elif path.is_dir():
-            copy.symlink_to(path)
-        else:
-            shutil.copy(path, copy)
-    remove_extras(folder, names)
-    return folder
-
-
-def run(folder: Path, *words: str) -> str:
-    command = [sys.executable, *words]
-    done = subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, check=False, timeout=patience(1200)
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout + done.stderr
 
 
 def test_each_rules_file_belongs_to_an_extra(root: Path) -> None:
@@ -79,18 +46,12 @@ def test_tests_of_the_core_import_no_extra(root: Path) -> None:
                 assert [name for name in imported(path) if name.startswith(own)] == [], path
 
 
-@pytest.mark.long
-@pytest.mark.weekly
-@pytest.mark.parametrize("name", NAMES)
-def test_the_graph_is_built_without_an_extra(root: Path, world: Path, tmp_path: Path, name: str) -> None:
-    targets = run(project_without(root, world, tmp_path, [name]), "-c", GRAPH)
-    assert int(targets) > 50
-
-
-def test_the_jobs_of_the_demo_are_planned_without_extras(root: Path, world: Path, tmp_path: Path) -> None:
-    folder = project_without(root, world, tmp_path, NAMES)
-    planned = run(folder, "-m", "snakemake", "--profile", "profiles/local", "-n", "--quiet", "rules")
-    jobs = dict(re.findall(r"^([a-z_]+) +(\d+)$", planned, re.MULTILINE))
+def test_the_jobs_of_the_demo_are_planned_without_extras(
+    root: Path, world: Path, tmp_path: Path, python: str
+) -> None:
+    project = make_project(root, world, tmp_path)
+    remove_extras(project.folder)
+    jobs = replace(project, python=python).planned()
     assert {"finetune", "table", "report"} <= jobs.keys() and "audit" not in jobs
 
 
@@ -98,7 +59,7 @@ def test_the_jobs_of_the_demo_are_planned_without_extras(root: Path, world: Path
 @pytest.mark.weekly
 def test_the_demo_runs_without_extras(root: Path, world: Path, tmp_path: Path, python: str) -> None:
     project = replace(make_project(root, world, tmp_path), python=python)
-    remove_extras(project.folder, NAMES)
+    remove_extras(project.folder)
     project.run()
     results = project.folder / "results/demo"
     cells = json.loads((results / "tables/demo/gu2020-table06.json").read_text())["cells"]
@@ -118,6 +79,7 @@ def test_the_cores_unit_tests_pass_without_extras(root: Path, world: Path, tmp_p
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(root / name, tmp_path / name)
     (tmp_path / "tests/world/mirror").symlink_to(world)
-    remove_extras(tmp_path, NAMES)
+    remove_extras(tmp_path)
     tests = [f"tests/unit/{name}" for name in CORE_TESTS]
-    run(tmp_path, "-m", "pytest", "-q", "-n", "0", "-m", "not long", "-p", "no:cacheprovider", *tests)
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-m", "not long", "-p", "no:cacheprovider"]
+    ended([*command, *tests], tmp_path)

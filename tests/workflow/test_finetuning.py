@@ -1,5 +1,6 @@
 """Fine-tuning through the Snakefile: every kind of task, each protocol, other systems, and failed runs."""
 
+import hashlib
 import json
 import re
 from pathlib import Path
@@ -13,9 +14,7 @@ from pubmill.storage.checksums import folder_sha256
 from pubmill.storage.files import read_jsonl_gz
 from pubmill.workflow.preparation import FAILED_CELLS
 from tests.chat_stub import ChatStub, serving
-from tests.real_chat import real_server, write_chat_model
 from tests.workflow.conftest import TABLE, Project, copy_of
-from tests.workflow.prompted_models import PROMPTED, PUBLISHED, REAL, publish_prompt
 
 pytestmark = pytest.mark.long
 
@@ -34,38 +33,60 @@ weights:
   system: {name: developer/llm, version: "1", prompt: Which words name chemicals?}
   mapping: {bc5-chem: {chemical: ""}}
 """
+PROMPTED = """name: prompted
+label: Prompted
+lowercase: false
+tables: [gu2020/table06]
+weights:
+  kind: prompted
+  server: SERVER
+  model: tiny
+  datasets: [bc5-chem]
+  prompt: theirs
+  shots: 1
+  seeds: [1, 2]
+  structured: true
+  price: {prompt: 1, answer: 2.5, currency: EUR}
+  budget: {requests: 1000, tokens: 1000000}
+  engine: {name: stub, version: "1", quantisation: none}
+  system: {name: developer/tiny, version: "1", prompt: that of pubmill, local: true}
+"""
+PUBLISHED = "Chemicals, please.\n\nSentence: <<>>\nOutput:"
+THEIRS = f"""name: theirs
+label: Their prompts
+citation: nobody's
+templates:
+  bc5-chem:
+    url: https://example.org/%5BNER%5D/prompt.txt
+    sha256: {hashlib.sha256(PUBLISHED.encode()).hexdigest()}
+    place: <<>>
+    input: "{{words}}"
+"""
 ASKED = "off-the-shelf/prompted/bc5-chem/as-it-is"
-SERVED = "off-the-shelf/served/bc5-chem/as-it-is"
 EPOCHS = {"blurb": 12, "tinn2021": 12, "lewis2020": 24}
 """Epochs after which the small models of these tests no longer predict the same for every example."""
 FAILED = "blurb/no-pretraining/bc5-chem/standard"
 RUNS: dict[str, tuple[str, dict[str, Any]]] = {
     "blurb/no-pretraining/bc5-chem/head=bilstm": (
-        "tokens",
-        {"head": "bilstm", "head_sizes": [32], "tagging": "bio", "learning_rate": 2e-3},
+        "tokens", {"head": "bilstm", "head_sizes": [32], "tagging": "bio", "learning_rate": 2e-3},
     ),
     "blurb/no-pretraining/chemprot@blurb/standard": (
         "sequence",
         {
-            "entities": "dummies",
-            "pooling": "cls",
-            "metric": "micro_f1",
-            "epochs": EPOCHS["blurb"],
+            "entities": "dummies", "pooling": "cls", "metric": "micro_f1", "epochs": EPOCHS["blurb"],
             "keep": "last",
         },
     ),
     "tinn2021/no-pretraining/biosses/optimal": (
-        "regression",
-        {"reinitialised_layers": 1, "frozen_layers": None, "segments": "separate"},
+        "regression", {"reinitialised_layers": 1, "frozen_layers": None, "segments": "separate"},
     ),
     FOLD: ("sequence", {"keep": "last", "evaluate_every": None, "entities": "dummies"}),
     "lewis2020/no-pretraining/hoc@blue/standard": (
-        "multilabel",
-        {"unit": "sentence", "metric": "example_f1", "evaluate_every": 10},
+        "multilabel", {"unit": "sentence", "metric": "example_f1", "evaluate_every": 10},
     ),
     SQUAD: ("span", {"keep": "last", "head": "mlp", "head_sizes": [64], "head_dropout": 0.1}),
     FACTOID: ("span", {"keep": "last", "head": "mlp", "head_sizes": [64], "stride": 32}),
-}
+}  # fmt: skip
 """Runs -> the kind of their examples, and values that their recipes must have."""
 
 
@@ -85,8 +106,7 @@ SUPPLIED_RECORDS, ASKED_RECORDS = (
 
 @pytest.fixture(scope="module")
 def targets() -> list[str]:
-    """All targets of one run of Snakemake."""
-    return [*map(records, [*RUNS, SERVED, SUPPLIED, ASKED]), TABLE]
+    return [*map(records, [*RUNS, SUPPLIED, ASKED]), TABLE]
 
 
 @pytest.fixture(scope="module")
@@ -97,16 +117,13 @@ def made(
     folder = tmp_path_factory.mktemp("finetuned") / "project"
     project = copy_of(finished, folder)
     train_for_longer(project)
-    let_fail(project)
+    failing = "models: [no-pretraining], datasets: [bc5-chem], settings: [standard]"
+    add_override(project, "failing", f"{failing}, values: {{weight_decay: 1e+38}}")
     project.edit("config.yaml", "local_files: {}", f"local_files: {{llm: {folder}/llm}}")
     supply_predictions(folder)
-    model = folder.with_name("served.gguf")
-    write_chat_model(model)
     publish_prompt(project, world)
-    with serving(ChatStub(first_word, faults=[429, "cut"])) as stub, real_server(model) as address:
+    with serving(ChatStub(first_word, faults=[429, "cut"])) as stub:
         (folder / "specs/models/prompted.yaml").write_text(PROMPTED.replace("SERVER", stub.url))
-        served = REAL.replace("SERVER", address).replace("MODEL", model.name)
-        (folder / "specs/models/served.yaml").write_text(served)
         project.run("--", *targets, check=False)
         # Runs requested by path, which the study does not ask for, enter the table now.
         done = project.run("--logger", "pubmill", "--", TABLE, check=False)
@@ -119,6 +136,17 @@ def made(
         said
     )
     return project
+
+
+def publish_prompt(project: Project, world: Path) -> None:
+    """Add the spec of a prompt that others published, and a mirror that has it beside the miniature data."""
+    mirror = project.folder.with_name("mirror")
+    (mirror / "example.org/[NER]").mkdir(parents=True)
+    (mirror / "example.org/[NER]/prompt.txt").write_text(PUBLISHED)
+    for host in world.iterdir():
+        (mirror / host.name).symlink_to(host)
+    (project.folder / "specs/prompts/theirs.yaml").write_text(THEIRS)
+    project.edit("config.yaml", f"mirror: {world}", f"mirror: {mirror}")
 
 
 def train_for_longer(project: Project) -> None:
@@ -136,15 +164,7 @@ def train_for_longer(project: Project) -> None:
     add_override(project, "longer", f"datasets: [bc5-chem, chemprot@blurb], {grid}")
 
 
-def let_fail(project: Project) -> None:
-    values = "values: {weight_decay: 1e+38}"
-    add_override(
-        project, "failing", f"models: [no-pretraining], datasets: [bc5-chem], settings: [standard], {values}"
-    )
-
-
 def add_override(project: Project, name: str, content: str) -> None:
-    """Add an override to the protocol `blurb`."""
     there = "    settings:\n      head=bilstm"
     project.edit("specs/scales/demo.yaml", there, f"      {name}: {{{content}}}\n{there}")
 
@@ -172,7 +192,6 @@ def supply_predictions(folder: Path) -> None:
 
 
 def first_word(prompt: str) -> str:
-    """Answer with the first word of the sentence."""
     return prompt.partition("Sentence: ")[2].split()[0]
 
 
@@ -187,12 +206,6 @@ def test_a_run_is_what_its_protocol_and_setting_say(made: Project, run: str) -> 
     assert "/".join(record[name] for name in ("protocol", "model", "dataset", "setting")) == run
     assert record["recipe"]["task"] == kind
     assert {name: record["recipe"][name] for name in expected} == expected
-
-
-@pytest.mark.parametrize("run", RUNS)
-def test_a_record_has_all_metrics_of_its_kind(made: Project, run: str) -> None:
-    kind, _ = RUNS[run]
-    record = read(made, final(run))
     # Defined for two labels only, and where examples have layers.
     undefined = {"layers_macro_f1"} if run == FOLD else {"positive_f1", "layers_macro_f1"}
     names = {metric.name for metric in metrics_of(kind) if not metric.needs}
@@ -269,17 +282,6 @@ def test_a_language_model_is_asked_and_shown_in_a_marked_column(made: Project) -
     assert len([*read_jsonl_gz(sent)]) == asked["answers"]
 
 
-def test_a_real_server_fills_a_column_beside_the_fine_tuned_ones(made: Project) -> None:
-    """Its model is random, so what it answers is wrong."""
-    asked = read(made, "results/demo/answers/served/seed-1/bc5-chem.asked.json")
-    examples = [*read_examples(made.folder / "results/demo/datasets/bc5-chem/test.jsonl.gz", TokensExample)]
-    assert asked["answers"] == len(examples) and asked["prompt_tokens"] > 100 * len(examples)
-    assert 0 < asked["answer_tokens"] <= 8 * len(examples)
-    table = read(made, TABLE.replace(".html", ".json"))
-    assert table["cells"]["served"]["bc5-chem"]["value"] == read(made, final(SERVED))["metrics"]["entity_f1"]
-    assert any(cells["chemprot@blurb"]["value"] for cells in table["cells"].values())
-
-
 def test_a_run_that_ends_in_nan_has_no_score_and_its_cell_no_mean(made: Project) -> None:
     record = read(made, final(FAILED))
     assert (record["failed"], record["metrics"], record["counts"]) == ("nan", None, None)
@@ -289,36 +291,32 @@ def test_a_run_that_ends_in_nan_has_no_score_and_its_cell_no_mean(made: Project)
     assert cells["bc5-chem"]["missing"] in (made.folder / TABLE).read_text()
 
 
-def test_finished_runs_need_nothing(made: Project, targets: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("file", "old", "new", "jobs"),
+    [
+        ("scales/demo", "head_sizes: [32]", "head_sizes: [16]", {"finetune": 1, "score": 1}),
+        ("protocols/shin2020", "{epochs: 10}", "{epochs: 9, warmup: 0.2}", {"finetune": 2, "score": 2}),
+        ("scales/demo", "search: {seeds: 2}", "search: {seeds: 3}",
+         {"trial": 1, "choose_for_model": 1, "finetune": 1, "score": 1}),
+    ],
+    ids=["its own runs alone", "the second of a chain", "the folds of a choice"],
+)  # fmt: skip
+def test_an_edit_reruns(
+    made: Project, targets: list[str], file: str, old: str, new: str, jobs: dict[str, int]
+) -> None:
+    path = made.folder / f"specs/{file}.yaml"
+    text = path.read_text()
+    made.edit(f"specs/{file}.yaml", old, new)
+    try:
+        assert made.planned("--", *([records(FOLD)] if "trial" in jobs else targets)) == jobs
+    finally:
+        path.write_text(text)
+
+
+def test_finished_runs_need_nothing_and_what_a_protocol_cannot_do_is_reported(
+    made: Project, targets: list[str]
+) -> None:
     assert made.planned("--", *targets) == {}
-
-
-@pytest.fixture
-def changed(made: Project, tmp_path: Path) -> Project:
-    """A project with these runs that a test may change."""
-    return copy_of(made, tmp_path / "copy")
-
-
-def test_a_setting_reruns_its_own_runs_only(changed: Project, targets: list[str]) -> None:
-    changed.edit("specs/scales/demo.yaml", "head_sizes: [32]", "head_sizes: [16]")
-    assert changed.planned("--", *targets) == {"finetune": 1, "score": 1}
-
-
-def test_the_first_of_a_chain_reruns_the_second(changed: Project, targets: list[str]) -> None:
-    changed.edit(
-        "specs/protocols/shin2020.yaml",
-        "tasks: [reading], values: {epochs: 10}",
-        "tasks: [reading], values: {epochs: 9, warmup: 0.2}",
-    )
-    assert changed.planned("--", *targets) == {"finetune": 2, "score": 2}
-
-
-def test_the_choice_on_one_fold_reruns_the_others(changed: Project) -> None:
-    changed.edit("specs/scales/demo.yaml", "search: {seeds: 2}", "search: {seeds: 3}")
-    assert changed.planned(records(FOLD)) == {"trial": 1, "choose_for_model": 1, "finetune": 1, "score": 1}
-
-
-def test_what_a_protocol_cannot_do_is_reported(made: Project) -> None:
     for run, words in (
         (CHOSEN, "chooses on gad@fold-1 and reports gad@fold-2"),
         ("blurb/no-pretraining/bc5-chem/standrad", "has no setting 'standrad'"),

@@ -1,7 +1,6 @@
 """A table shows every record on disk made with the current recipes, whatever part of it a study requests."""
 
 import json
-import os
 import tarfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -20,8 +19,9 @@ from pubmill.stages.stage import stages
 from pubmill.storage.checksums import write_predictions
 from pubmill.storage.files import read_json, read_jsonl_gz
 from pubmill.storage.result_paths import RunKey
-from tests.workflow.conftest import Project, copy_code, copy_of
-from tests.workflow.planner import Planner
+from tests.attack.edits import edited
+from tests.workflow import planner
+from tests.workflow.conftest import Project, copy_code, copy_of, jobs_of
 from tests.workflow.test_reruns import DEMO, FIRST, REWRITTEN, RUN
 
 pytestmark = pytest.mark.long
@@ -51,8 +51,7 @@ def part(finished: Project, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     before = json.loads((made.folder / WHOLE).read_text())
     overlay = made.folder / "part.yaml"
     overlay.write_text(yaml.safe_dump(PART))
-    assert set(made.planned("--configfile", "part.yaml")) <= {"table", "compare", "report"}
-    made.run("--configfile", "part.yaml")
+    assert set(jobs_of(made.run("--configfile", "part.yaml"))) <= {"table", "compare", "report"}
     yield made, before, json.loads((made.folder / JSON).read_text())
 
 
@@ -79,7 +78,6 @@ def predict_as_if_learnt(folder: Path) -> None:
 
 @pytest.fixture
 def targets(part: tuple[Project, Any, Any], monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Function that makes the targets of a study in the finished project's folder."""
     folder = part[0].folder
     monkeypatch.chdir(folder)
 
@@ -91,12 +89,10 @@ def targets(part: tuple[Project, Any, Any], monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def shown(recipe: TableRecipe) -> set[tuple[str, str]]:
-    """Return the cells of a table that have records."""
     return {(column, row) for column, rows in recipe.records.items() for row in rows}
 
 
 def stale(made: Graph) -> dict[tuple[str, ...], str]:
-    """Return the cells whose records were not made with the current recipes."""
     found = made.tables.recipe(NAME).missing.items()
     return {tuple(place.split("/")): why for place, why in found if why.startswith(STALE)}
 
@@ -116,8 +112,7 @@ def test_a_copied_value_is_shown_with_ours_in_the_table_it_is_from(part: tuple[P
     study = PART | {"study": "copies", "tables": [NAME, copies], "models": ["pubmedbert-base"]}
     (made.folder / "copies.yaml").write_text(yaml.safe_dump(study))
     path = "results/demo/tables/copies/alrowili2021-table02.json"
-    assert made.planned("--configfile", "copies.yaml", "--", path) == {"table": 1}
-    made.run("--configfile", "copies.yaml", "--", path)
+    assert jobs_of(made.run("--configfile", "copies.yaml", "--", path)) == {"table": 1}
     cell = json.loads((made.folder / path).read_text())["cells"]["pubmedbert-base"]["bc5-chem"]
     origin = cell["copied_from"]
     assert cell["value"] is None and (origin["table"], origin["linked"]) == (NAME, True)
@@ -132,7 +127,7 @@ def test_comparisons_and_report_have_it_too(part: tuple[Project, Any, Any]) -> N
 
 
 def test_the_whole_study_then_trains_nothing(part: tuple[Project, Any, Any], python: str) -> None:
-    jobs = Planner(python).planned(part[0].folder)
+    jobs = planner.planned(python, part[0].folder)
     assert jobs and set(jobs) <= {"table", "compare", "report"}
 
 
@@ -146,15 +141,10 @@ def test_records_are_found_for_any_part_of_a_table(targets: Any) -> None:
 
 def test_a_column_that_a_model_joins_by_its_spec_stays(part: tuple[Project, Any, Any], targets: Any) -> None:
     spec = part[0].folder / "specs/models/no-pretraining.yaml"
-    text = spec.read_text()
-    try:
-        columns = targets(models=["pubmedbert-base"]).tables.recipe(NAME).columns
-        assert "no-pretraining" not in [column.key for column in columns]
-        spec.write_text(f"{text}tables: [{NAME}]\n")
-        made = targets(models=["pubmedbert-base"])
-        assert shown(made.tables.recipe(NAME)) == PLACES
-    finally:
-        spec.write_text(text)
+    columns = targets(models=["pubmedbert-base"]).tables.recipe(NAME).columns
+    assert "no-pretraining" not in [column.key for column in columns]
+    with edited(spec, spec.read_bytes() + f"tables: [{NAME}]\n".encode()):
+        assert shown(targets(models=["pubmedbert-base"]).tables.recipe(NAME)) == PLACES
 
 
 @pytest.mark.parametrize("name", ["finetune", "export_model", "entity_f1"])
@@ -186,17 +176,13 @@ def test_records_of_another_recipe_are_stale_and_start_nothing(
     path = part[0].folder / file
     text = path.read_text()
     assert text.count(old) == 1
-    try:
-        path.write_text(text.replace(old, new))
+    with edited(path, text.replace(old, new).encode()):
         made = targets()
         found = stale(made)
         assert {row for _, row in found} == rows and set(found.values()) <= {RECIPES}
-        if "jnlpba" in rows:
-            assert ("pubmedbert-base", "jnlpba") in found
-        inputs = [path for path in made.tables.record_files(NAME) if "jnlpba" in path or "pubmedbert" in path]
-        assert inputs == []
-    finally:
-        path.write_text(text)
+        assert "jnlpba" not in rows or ("pubmedbert-base", "jnlpba") in found
+        files = made.tables.record_files(NAME)
+        assert [path for path in files if "jnlpba" in path or "pubmedbert" in path] == []
 
 
 @pytest.mark.parametrize(
@@ -210,50 +196,40 @@ def test_records_of_what_has_changed_since_are_stale(
     part: tuple[Project, Any, Any], targets: Any, file: str, why: str, places: int
 ) -> None:
     path = part[0].folder / file
-    content, state = path.read_bytes(), path.stat()
-    try:
+    content = path.read_bytes()
+    with edited(path, content):
         path.touch()
         assert stale(targets()) == {}
         path.write_bytes(content + b" ")
         assert list(stale(targets()).values()) == [f"{STALE} {why}"] * places
-    finally:
-        path.write_bytes(content)
-        os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
 
 
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        ("{", "can't be read"),
-        ("[]", RECIPES),
-        ("{}", RECIPES),
+        ("{", "can't be read"), ("[]", RECIPES), ("{}", RECIPES),
         (None, "without the contributions of each document"),
     ],
-)
+)  # fmt: skip
 def test_damaged_records_are_no_reason_to_fail(
     part: tuple[Project, Any, Any], targets: Any, content: str | None, why: str
 ) -> None:
     path = part[0].folder / RUN.replace("bc5-chem", "jnlpba") / "seed-1.json"
     damaged = path if content is not None else path.with_name("seed-1.items.npz")
-    kept = damaged.read_bytes()
-    try:
-        damaged.unlink() if content is None else damaged.write_text(content)
+    with edited(damaged, (content or "").encode()):
+        if content is None:
+            damaged.unlink()
         assert why in stale(targets())["pubmedbert-base", "jnlpba"]
-    finally:
-        damaged.write_bytes(kept)
 
 
 def test_a_table_changes_with_the_records_that_it_found(part: tuple[Project, Any, Any], targets: Any) -> None:
     made = targets()
     path = part[0].folder / "results/demo" / made.tables.found_records(NAME)[0]
-    kept, before = path.read_bytes(), made.records.digest_of(made.tables.found_records(NAME))
-    try:
-        path.write_bytes(kept + b"\n")
+    before = made.records.digest_of(made.tables.found_records(NAME))
+    with edited(path, path.read_bytes() + b"\n"):
         assert targets().records.digest_of(made.tables.found_records(NAME)) != before
         path.unlink()
         assert targets().records.digest_of(made.tables.found_records(NAME)) != before
-    finally:
-        path.write_bytes(kept)
 
 
 def test_the_stored_records_of_a_real_cell_make_its_table(root: Path, tmp_path: Path, python: str) -> None:

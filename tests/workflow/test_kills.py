@@ -38,7 +38,6 @@ def same_weights(project: Project, finished: Project) -> bool:
 
 @pytest.fixture
 def packed(copy: Project) -> Project:
-    """A project that has everything that pretraining needs, but no pretraining yet."""
     shutil.rmtree(copy.folder / PRETRAINING)
     return copy
 

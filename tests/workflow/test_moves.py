@@ -3,13 +3,13 @@
 import os
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.licensed import FILES, KEY, NAME, add_spec, write_files
-from tests.workflow.conftest import Project, copy_of
-from tests.workflow.planner import Planner
+from tests.workflow.conftest import Planning, Project, copy_of
 from tests.workflow.test_reruns import jobs_by_change
 
 pytestmark = pytest.mark.long
@@ -30,7 +30,7 @@ KEYS = {KEY: "secret", "web-key": "web", "mine-key": "mine"}
 
 
 @pytest.fixture(scope="module")
-def owning(finished: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+def owning(finished: Project, tmp_path_factory: pytest.TempPathFactory) -> Planning:
     """A finished project with a dataset, corpus and model from the user's own files, in `own` beside it."""
     base = tmp_path_factory.mktemp("moves")
     made = copy_of(finished, base / "checkout")
@@ -44,20 +44,15 @@ def owning(finished: Project, tmp_path_factory: pytest.TempPathFactory) -> Proje
     shutil.copytree(made.folder / "results/demo/models/no-pretraining", own / "mine")
     made.edit("config.yaml", "local_files: {} ", f"local_files: {places(own)} ")
     made.run("--", *TARGETS)
-    return made
+    return Planning(made.folder, python=made.python)
 
 
 def places(own: Path) -> str:
     return "{" + ", ".join(f"{key}: {own / folder}" for key, folder in KEYS.items()) + "}"
 
 
-@pytest.fixture(scope="module")
-def planner(python: str) -> Planner:
-    return Planner(python)
-
-
 @pytest.fixture
-def own(owning: Project) -> Iterator[Path]:
+def own(owning: Planning) -> Iterator[Path]:
     """The user's folder, which is restored afterwards."""
     folder, config = owning.folder.parent / "own", owning.folder / "config.yaml"
     kept, text = folder.with_name("kept"), config.read_text()
@@ -72,31 +67,27 @@ def point_to(project: Project, before: Path, now: Path) -> None:
     project.edit("config.yaml", places(before), places(now))
 
 
-def test_where_files_of_ones_own_lie_reruns_nothing(
-    owning: Project, own: Path, planner: Planner, root: Path
-) -> None:
+def test_where_files_of_ones_own_lie_reruns_nothing(owning: Planning, own: Path, root: Path) -> None:
     reported = jobs_by_change(root)
-    assert planner.planned(owning.folder, *TARGETS) == {}
+    assert owning.planned(*TARGETS) == {}
     moved = own.with_name("elsewhere")
     own.rename(moved)
     point_to(owning, own, moved)
-    assert planner.planned(owning.folder, *TARGETS) == reported["a folder of your own that moved"]
+    assert owning.planned(*TARGETS) == reported["a folder of your own that moved"]
     shutil.copytree(moved, own, copy_function=shutil.copy)  # with the current time
     point_to(owning, moved, own)
-    assert planner.planned(owning.folder, *TARGETS) == reported["a folder of your own that was copied"]
+    assert owning.planned(*TARGETS) == reported["a folder of your own that was copied"]
     shutil.rmtree(moved)
 
 
-def test_files_in_the_mirror_are_those_of_local_files(
-    owning: Project, own: Path, planner: Planner, world: Path
-) -> None:
+def test_files_in_the_mirror_are_those_of_local_files(owning: Planning, own: Path, world: Path) -> None:
     mirror = own.with_name("mirror")
     shutil.copytree(world, mirror, symlinks=True)
     for key, folder in KEYS.items():
         shutil.copytree(own / folder, mirror / "local" / key)
     owning.edit("config.yaml", f"local_files: {places(own)}", "local_files: {}")
     owning.edit("config.yaml", f"mirror: {world}", f"mirror: {mirror}")
-    assert planner.planned(owning.folder, *TARGETS) == {}
+    assert owning.planned(*TARGETS) == {}
     shutil.rmtree(mirror)
 
 
@@ -109,7 +100,7 @@ def test_files_in_the_mirror_are_those_of_local_files(
     ],
 )
 def test_what_they_hold_reruns_what_is_made_of_it(
-    owning: Project, own: Path, planner: Planner, root: Path, file: str, change: str
+    owning: Planning, own: Path, root: Path, file: str, change: str
 ) -> None:
     """Also if size and time are the same as before."""
     before = (own / file).stat()
@@ -117,26 +108,17 @@ def test_what_they_hold_reruns_what_is_made_of_it(
         content.seek(-2, os.SEEK_END)
         content.write(b"#")
     os.utime(own / file, ns=(before.st_atime_ns, before.st_mtime_ns))
-    assert planner.planned(owning.folder, *TARGETS) == jobs_by_change(root)[change]
+    assert owning.planned(*TARGETS) == jobs_by_change(root)[change]
 
 
 def test_a_checkout_that_moves_with_its_results_reruns_nothing(
-    owning: Project, own: Path, planner: Planner, root: Path
+    owning: Planning, own: Path, root: Path
 ) -> None:
     moved = owning.folder.with_name("moved checkout")
     owning.folder.rename(moved)
     try:
-        assert (
-            planner.planned(moved, *TARGETS)
-            == jobs_by_change(root)["the checkout that moved, with its results"]
-        )
-        assert planner.planned(moved, "results/demo/tables/demo/gu2020-table02.html") == {}
+        there = replace(owning, folder=moved)
+        assert there.planned(*TARGETS) == jobs_by_change(root)["the checkout that moved, with its results"]
+        assert there.planned("results/demo/tables/demo/gu2020-table02.html") == {}
     finally:
         moved.rename(owning.folder)
-
-
-def test_a_missing_file_is_reported_before_any_work(owning: Project, own: Path) -> None:
-    (own / "secret" / FILES["dev"]).unlink()
-    done = owning.run("-n", f"results/demo/sources/local/{KEY}/{FILES['dev']}", check=False)
-    assert done.returncode == 1 and f"has no file {FILES['dev']}" in done.stderr
-    assert "Traceback" not in done.stderr

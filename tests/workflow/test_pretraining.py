@@ -68,27 +68,16 @@ def test_a_recipe_makes_a_model_that_loads(made: Project, name: str) -> None:
 
 
 @pytest.mark.long
-def test_another_recipes_checkpoint_is_continued(made: Project) -> None:
+def test_models_begin_with_checkpoints_and_models_of_other_recipes(made: Project) -> None:
+    """A continued one, a distilled one, and one of an earlier checkpoint; nothing is made again."""
     before, after = state(made, "biom-albert-xxlarge", 40), state(made, CONTINUED, 50)
     assert (before["step"], after["step"]) == (40, 50)
     assert after["tokens"] > before["tokens"] and after["inputs"]["other"]
     assert after["recipe"]["optimisation"]["optimiser"] == "lamb"
-
-
-@pytest.mark.long
-def test_a_distillation_begins_with_a_model_and_has_a_teacher(made: Project) -> None:
     found = state(made, "bio-lm-base@distill-align", 40)
     assert found["inputs"]["model"] and found["inputs"]["teacher"] and not found["inputs"]["previous"]
-    card = (made.folder / f"{RESULTS}/models/bio-lm-base@distill-align/README.md").read_text()
+    distilled, earlier = (made.folder / f"{RESULTS}/models/{name}/README.md" for name in list(RUN)[:0:-1])
+    card = distilled.read_text()
     assert "| teacher | bio-lm-large |" in card and "| start: model | bio-lm-base |" in card
-
-
-@pytest.mark.long
-def test_a_model_of_an_earlier_checkpoint_is_of_that_step(made: Project) -> None:
-    card = (made.folder / f"{RESULTS}/models/biom-albert-xxlarge@215k/README.md").read_text()
-    assert "| step | 30 |" in card
-
-
-@pytest.mark.long
-def test_what_was_made_is_not_made_again(made: Project) -> None:
+    assert "| step | 30 |" in earlier.read_text()
     assert made.planned("--", *MADE) == {}

@@ -7,13 +7,11 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.workflow.conftest import TABLE, Project, copy_of
-from tests.workflow.planner import Planner
+from tests.workflow.conftest import TABLE, Planning, Project, copy_of, jobs_of
 
 DEMO, BLURB = "specs/scales/demo.yaml", "specs/protocols/blurb.yaml"
 PUBLISHED, TABLE06 = "specs/tables/gu2020/table06.published.csv", "specs/tables/gu2020/table06.yaml"
@@ -42,8 +40,7 @@ EDITS = {
     "a setting that no table shows": (DEMO, "values: {head_sizes: [32]}", "values: {head_sizes: [64]}"),
     "the version of a dataset": ("specs/datasets/jnlpba.yaml", "\nversion: 1", "\nversion: 2"),
     "an option of a dataset's converter": (
-        "specs/datasets/bc5-chem.yaml",
-        "options: {labels: first_character}",
+        "specs/datasets/bc5-chem.yaml", "options: {labels: first_character}",
         "options: {labels: first_character, other: 1}",
     ),
     "one more file of PubMed": (DEMO, "[26n1335-26n1336]", "[26n1335-26n1336, 26n1337]"),
@@ -52,21 +49,16 @@ EDITS = {
     "the learning rate of a pretraining": (DEMO, FIRST, FIRST.replace("3e-3", "2e-3")),
     "a checkpoint within the last segment": (DEMO, FIRST, FIRST.replace("20, 40", "20, 30, 40")),
     "code without a new version": (
-        "pubmill/metrics/entities.py",
-        "def score_entities(",
-        "# a remark\ndef score_entities(",
+        "pubmill/metrics/entities.py", "def score_entities(", "# a remark\ndef score_entities(",
     ),
     "the text of a command": (
-        "rules/finetuning.smk",
-        "python -m pubmill.job score",
-        "exec python -m pubmill.job score",
+        "rules/finetuning.smk", "python -m pubmill.job score", "exec python -m pubmill.job score",
     ),
     "a comment, and the order of keys": (
-        VOCAB,
-        "lowercase: true\ncorpus: pubmed-abstracts",
+        VOCAB, "lowercase: true\ncorpus: pubmed-abstracts",
         "corpus: pubmed-abstracts\nlowercase: true  # a remark",
     ),
-}
+}  # fmt: skip
 REWRITTEN = {
     "the weights of the last segment": WEIGHTS,
     "one dataset's examples": "results/demo/datasets/jnlpba/train.jsonl.gz",
@@ -74,60 +66,29 @@ REWRITTEN = {
 }
 OTHERS = ("nothing", "an intermediate file that is gone")
 OWN_FILES = (
-    "a folder of your own that moved",
-    "a folder of your own that was copied",
-    "the checkout that moved, with its results",
-    "the content of a dataset's own file",
-    "the content of a corpus's own file",
-    "the weights in a model's own folder",
-)
+    "a folder of your own that moved", "a folder of your own that was copied",
+    "the checkout that moved, with its results", "the content of a dataset's own file",
+    "the content of a corpus's own file", "the weights in a model's own folder",
+)  # fmt: skip
 """Counted by `test_moves.py`."""
 
 
 @pytest.fixture(scope="module")
-def finished(finished: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+def own(finished: Project, tmp_path_factory: pytest.TempPathFactory) -> Planning:
     """A finished project for this module alone, because its tests change files temporarily."""
-    return replace(copy_of(finished, tmp_path_factory.mktemp("reruns") / "copy"), before=finished.before)
-
-
-class Changing:
-    """The finished project, whose files are restored at the end."""
-
-    def __init__(self, folder: Path, planner: Planner) -> None:
-        self.folder, self.planner = folder, planner
-        self.before: dict[Path, tuple[bytes, int]] = {}
-
-    def planned(self, *targets: str) -> dict[str, int]:
-        return self.planner.planned(self.folder, *targets)
-
-    def edit(self, file: str, old: str, new: str) -> None:
-        """Replace text that must occur exactly once."""
-        text = self.keep(file).read_text()
-        assert text.count(old) == 1, f"{old!r} is {text.count(old)} times in {file}"
-        (self.folder / file).write_text(text.replace(old, new))
-
-    def keep(self, file: str) -> Path:
-        """Save a file's current content and time."""
-        path = self.folder / file
-        self.before.setdefault(path, (path.read_bytes(), path.stat().st_mtime_ns))
-        return path
-
-    def restore(self) -> None:
-        for path, (content, changed) in self.before.items():
-            path.write_bytes(content)
-            os.utime(path, ns=(changed, changed))
-
-
-@pytest.fixture(scope="module")
-def planner(python: str) -> Planner:
-    return Planner(python)
+    return Planning(
+        copy_of(finished, tmp_path_factory.mktemp("reruns") / "copy").folder, python=finished.python
+    )
 
 
 @pytest.fixture
-def changing(finished: Project, planner: Planner) -> Iterator[Changing]:
-    made = Changing(finished.folder, planner)
-    yield made
-    made.restore()
+def changing(own: Planning) -> Iterator[Planning]:
+    names = {"config.yaml", *(edit[0] for edit in EDITS.values()), *REWRITTEN.values()}
+    before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in map(own.folder.joinpath, names)}
+    yield own
+    for path, (content, changed) in before.items():
+        path.write_bytes(content)
+        os.utime(path, ns=(changed, changed))
 
 
 def jobs_by_change(root: Path) -> dict[str, dict[str, int]]:
@@ -144,28 +105,15 @@ def reported(root: Path) -> dict[str, dict[str, int]]:
     return jobs_by_change(root)
 
 
-def test_a_finished_study_has_a_table_and_a_report(finished: Project) -> None:
-    table = json.loads((finished.folder / "results/demo/tables/demo/gu2020-table06.json").read_text())
-    assert table
-    report = (finished.folder / "results/demo/reports/demo.html").read_text()
-    assert "<html" in report and 'http-equiv="refresh"' not in report
-
-
 def test_the_page_has_a_line_for_each_change(reported: dict[str, dict[str, int]]) -> None:
     assert set(reported) == {*EDITS, *REWRITTEN, *OTHERS, *OWN_FILES}
-
-
-def test_finished_results_need_nothing(changing: Changing) -> None:
-    assert changing.planned() == {}
-    assert changing.planned(TABLE) == {}
 
 
 @pytest.mark.long
 def test_a_table_with_own_columns_leaves_the_study_as_it_is(copy: Project) -> None:
     own = "results/demo/tables/demo+no-pretraining/gu2020-table06.html"
     settings = ("--config", 'models=["no-pretraining"]', "own_tables=no-pretraining")
-    assert copy.planned(own, *settings) == {"table": 1}
-    copy.run(own, *settings)
+    assert jobs_of(copy.run(own, *settings)) == {"table": 1}
     page = (copy.folder / own).read_text()
     assert "no-pretraining" in page or "No pretraining" in page
     assert copy.planned() == {} and copy.planned(own, *settings) == {}
@@ -178,8 +126,7 @@ def test_a_choice_of_ones_own_is_a_setting_that_no_published_value_judges(copy: 
     choice = f'choice={{"name": "chosen", "source": "a colleague", "values": {values}}}'
     models = ('models=["no-pretraining"]', 'datasets=["jnlpba"]', "own_tables=chosen")
     settings = ("--config", *models, choice)
-    assert copy.planned(f"{own}.html", *settings) == {"finetune": 1, "score": 1, "table": 1}
-    copy.run(f"{own}.html", *settings)
+    assert jobs_of(copy.run(f"{own}.html", *settings)) == {"finetune": 1, "score": 1, "table": 1}
     folder = copy.folder / "results/demo/runs/blurb/no-pretraining/jnlpba/standard+chosen/final"
     record = json.loads((folder / "seed-1.json").read_text())
     assert (record["setting"], record["recipe"]["epochs"]) == ("standard+chosen", 2)
@@ -206,26 +153,27 @@ def test_predictions_of_others_are_scored_alone(copy: Project) -> None:
     assert copy.planned(own, *settings) == {"take_predictions": 1, "score_predictions": 1, "table": 1}
 
 
-def test_a_plan_is_what_a_dry_run_says(finished: Project, changing: Changing) -> None:
+def test_a_plan_is_what_a_dry_run_says(changing: Planning) -> None:
+    assert changing.planned() == changing.planned(TABLE) == {}
     changing.edit(*EDITS["one seed more on a dataset"])
-    assert changing.planned() == finished.planned()
+    assert changing.planned() == Project.planned(changing)
 
 
 @pytest.mark.parametrize("change", EDITS)
-def test_an_edit(changing: Changing, reported: dict[str, dict[str, int]], change: str) -> None:
+def test_an_edit(changing: Planning, reported: dict[str, dict[str, int]], change: str) -> None:
     changing.edit(*EDITS[change])
     assert changing.planned() == reported[change]
 
 
 @pytest.mark.parametrize("change", REWRITTEN)
-def test_another_file(changing: Changing, reported: dict[str, dict[str, int]], change: str) -> None:
-    path = changing.keep(REWRITTEN[change])
+def test_another_file(changing: Planning, reported: dict[str, dict[str, int]], change: str) -> None:
+    path = changing.folder / REWRITTEN[change]
     path.write_bytes(path.read_bytes() + b"x")
     assert changing.planned() == reported[change]
 
 
-def test_an_intermediate_file_is_made_again_when_it_is_asked_for(changing: Changing) -> None:
-    changing.keep(WEIGHTS).unlink()
+def test_an_intermediate_file_is_made_again_when_it_is_asked_for(changing: Planning) -> None:
+    (changing.folder / WEIGHTS).unlink()
     assert changing.planned() == {}
     assert changing.planned(WEIGHTS) == {"pretrain": 1}
 
@@ -239,19 +187,20 @@ def test_what_failed_after_a_change_is_still_to_be_done(copy: Project) -> None:
     assert copy.planned(TABLE) == {"score": 4, "table": 1}
 
 
-def test_another_mirror_reruns_nothing(changing: Changing, world: Path, tmp_path: Path) -> None:
+def test_another_mirror_reruns_nothing(changing: Planning, world: Path, tmp_path: Path) -> None:
     """A mirror with the same files; one without some of them would change why cells are empty."""
     (tmp_path / "elsewhere").symlink_to(world)
     changing.edit("config.yaml", f"mirror: {world}", f"mirror: {tmp_path / 'elsewhere'}")
     assert changing.planned() == {}
 
 
-def test_a_longer_pretraining_repeats_its_segments(changing: Changing) -> None:
+@pytest.mark.parametrize(
+    ("old", "new", "step", "jobs"), [("40", "60", 60, 2), ("[20, 40]", "[10, 20, 40]", 10, 1)]
+)
+def test_another_checkpoint_on_the_way_is_no_other_recipe_and_a_longer_schedule_is(
+    changing: Planning, old: str, new: str, step: int, jobs: int
+) -> None:
     """A schedule's length changes every learning rate, so checkpoints of a shorter one cannot be used."""
-    changing.edit(DEMO, FIRST, FIRST.replace("40", "60"))
-    assert changing.planned("results/demo/pretraining/pubmedbert-base/step-60/state.json") == {"pretrain": 2}
-
-
-def test_another_checkpoint_on_the_way_is_no_other_recipe(changing: Changing) -> None:
-    changing.edit(DEMO, FIRST, FIRST.replace("[20, 40]", "[10, 20, 40]"))
-    assert changing.planned("results/demo/pretraining/pubmedbert-base/step-10/state.json") == {"pretrain": 1}
+    changing.edit(DEMO, FIRST, FIRST.replace(old, new))
+    target = f"results/demo/pretraining/pubmedbert-base/step-{step}/state.json"
+    assert changing.planned(target) == {"pretrain": jobs}

@@ -42,14 +42,11 @@ TWO_NODES = """\
 
 @dataclass(frozen=True)
 class OnSlurm(Project):
-    """A project whose jobs Slurm runs."""
-
     def command(self, *arguments: str) -> list[str]:
         line = super().command("--slurm-no-account", "--latency-wait", "10", *PATIENT, *arguments)
         return [word.replace("profiles/local", "profiles/slurm") for word in line]
 
     def ended(self, process: subprocess.Popen[bytes]) -> str:
-        """Return the output of a started Snakemake after it has succeeded."""
         assert process.wait(timeout=patience(600)) == 0, (self.folder / "killed.log").read_text()
         return (self.folder / "killed.log").read_text()
 
@@ -81,7 +78,6 @@ def finished(finished: Project, tmp_path_factory: pytest.TempPathFactory) -> Pro
 
 
 def unfinished(finished: Project, folder: Path) -> OnSlurm:
-    """Copy a finished project without its pretraining and everything made from it."""
     copy = copy_of(finished, folder)
     for made in (PRETRAINING, "results/demo/models/pubmedbert-base", "results/demo/runs"):
         shutil.rmtree(copy.folder / made)
@@ -95,7 +91,6 @@ def asked(*command: str) -> str:
 
 
 def running(project: Project, rule: str) -> list[str]:
-    """Return the ids of the project's running jobs of a rule."""
     lines = asked("squeue", "--noheader", "--states=R", "--format=%A %Z %k").splitlines()
     rows = (line.split(maxsplit=2) for line in lines)
     place = str(project.folder)
@@ -129,7 +124,6 @@ def at_its_time_limit_a_pretraining_saves_and_the_next_job_continues(
 
 
 def pretraining_processes(project: Project) -> list[int]:
-    """Return the processes that run the project's pretraining program."""
     program = str(project.folder / "scripts/pretrain.py").encode()
     lines = ((path, read(path / "cmdline").split(b"\0")) for path in Path("/proc").glob("[0-9]*"))
     return [int(path.name) for path, line in lines if line[1:2] == [program]]

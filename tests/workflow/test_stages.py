@@ -1,9 +1,13 @@
-"""The stages that displays and reports show, against the rules of Snakemake's own graph."""
+"""The stages that displays and reports show, against Snakemake's own graph, and Snakemake's lint."""
 
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 from pubmill.messages.stage_groups import GROUPS, TARGET
 from pubmill.stages.stage import group_of
+from tests.waiting import patience
 from tests.workflow.conftest import Project
 
 DIAGNOSES = {("convert", "select"), ("convert", "vocabulary")}
@@ -11,7 +15,6 @@ DIAGNOSES = {("convert", "select"), ("convert", "vocabulary")}
 
 
 def read_by(stage: str) -> set[str]:
-    """All stages that a stage reads, directly or not."""
     return {one for source in GROUPS.get(stage, ()) for one in (source, *read_by(source))}
 
 
@@ -28,3 +31,11 @@ def test_the_order_of_stages_is_that_of_the_graph(project: Project) -> None:
         (one, stage) for stage, reads in GROUPS.items() for one in reads if "predictions" not in (one, stage)
     }
     assert drawn <= found
+
+
+def test_with_the_default_configuration_there_are_no_findings(root: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "snakemake", "--snakefile", root / "workflow/Snakefile", "--lint"],
+        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=patience(300),
+    )  # fmt: skip
+    assert done.returncode == 0 and "Lints for" not in done.stderr, done.stderr

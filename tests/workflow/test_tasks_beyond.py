@@ -52,11 +52,3 @@ def test_each_has_a_scored_cell(made: Project, dataset: str) -> None:
     scores = record(made, dataset)["metrics"]
     assert cell["missing"] is None and cell["value"] == pytest.approx(100 * scores[metric])
     assert scores[metric] > 0.1 and others <= scores.keys()
-
-
-def test_a_changed_document_reruns_its_dataset_only(made: Project) -> None:
-    made.edit("specs/datasets/nlm-gene@nested.yaml", "  misplaced: leave_out\n", "")
-    jobs = made.planned("--", TABLE)
-    assert {name: jobs[name] for name in ("convert", "finetune", "score", "table")} == dict.fromkeys(
-        ("convert", "finetune", "score", "table"), 1
-    )

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 
 from tests import printed
 from tests.conftest import ROOT
-from tests.workflow.conftest import Project, copy_of
+from tests.workflow.conftest import Project, copy_of, ended
 
 PAGE = ROOT / "docs/tutorial.md"
 PRETRAINED = "results/demo/pretraining/my-first"
@@ -22,14 +21,11 @@ def project(finished: Project, world: Path, tmp_path: Path) -> Project:
     """A finished demo, as if `make world` had prepared it; the tutorial's files are not written yet."""
     project = copy_of(finished, tmp_path / "checkout")
     (project.folder / ".venv").symlink_to(sys.prefix)
-    (project.folder / "tests").mkdir()
-    for path in (ROOT / "tests").iterdir():
-        if path.name != "world":
-            (project.folder / "tests" / path.name).symlink_to(path)
-    (project.folder / "tests/world").mkdir()
-    for path in (ROOT / "tests/world").iterdir():
-        if path.name != "mirror":
-            (project.folder / "tests/world" / path.name).symlink_to(path)
+    for name in ("tests", "tests/world"):
+        (project.folder / name).mkdir()
+        for path in (ROOT / name).iterdir():
+            if path.name not in ("world", "mirror"):
+                (project.folder / name / path.name).symlink_to(path)
     (project.folder / "tests/world/mirror").symlink_to(world)
     return project
 
@@ -37,12 +33,7 @@ def project(finished: Project, world: Path, tmp_path: Path) -> Project:
 def typed(project: Project, command: str) -> str:
     """Return the output of a command typed in the checkout, whose package is the checkout's own."""
     environment = os.environ | {"PYTHONPATH": str(project.folder), "BROWSER": "true"}
-    done = subprocess.run(
-        ["bash", "-c", command], cwd=project.folder, env=environment,
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout + done.stderr
+    return ended(["bash", "-c", command], project.folder, **environment)
 
 
 def stages(output: str) -> dict[str, int]:

@@ -3,7 +3,6 @@ runs without a clone."""
 
 import os
 import shutil
-import subprocess
 import sys
 import venv
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 
 from pubmill.hardware.provenance import COMMIT
 from pubmill.messages.installation import DATA, FILES, MODULES, OWN
+from tests.workflow.conftest import ended
 
 pytestmark = pytest.mark.long
 BUILD = ("README.md", "pyproject.toml", "setup.py")
@@ -22,11 +22,8 @@ COUNTS = "results/demo/tables/demo/gu2020-table03.html"
 
 
 def run(*words: str | Path, folder: Path) -> str:
-    """Run a command as a user does; return what it prints."""
     own = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    done = subprocess.run(words, cwd=folder, env=own, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout + done.stderr
+    return ended(words, folder, **own)
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +70,6 @@ def command(wheel: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def workspace(command: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A new workspace."""
     folder = tmp_path_factory.mktemp("anywhere")
     run(command, "init", "w", folder=folder)
     return folder / "w"

@@ -29,7 +29,6 @@ def checkout(root: Path, specs: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def graph_of(request: Request) -> SimpleNamespace:
-    """A graph of nothing but names."""
     study = SimpleNamespace(study=request.config["study"], scale=request.config["scale"])
     return SimpleNamespace(study=study, paths=Paths("results/x"), results="results/x")
 

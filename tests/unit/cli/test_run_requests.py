@@ -1,4 +1,4 @@
-"""Runs: what is checked before Snakemake starts, what a dry run prints, how a run ends."""
+"""Runs: what is checked before Snakemake starts, where a dry run works and what it prints, how a run ends."""
 
 import os
 import signal
@@ -9,10 +9,11 @@ from types import SimpleNamespace
 import pytest
 
 from pubmill.cli import checkout as module
-from pubmill.cli.run_requests import Request, check_writable, end_lines, print_dry_run, wrong_target
+from pubmill.cli.run_requests import Request, check_writable, end_lines, print_dry_run, stand_in, wrong_target
 from pubmill.errors import PubmillError
 from pubmill.planning.plan import Job
 from pubmill.stages import Graph, checked_graph
+from pubmill.stages.availability import Digests
 from tests.unit.toy_studies import study_of
 
 PAGE = "results/full/reports/mine.html"
@@ -26,17 +27,15 @@ def graph(root: Path) -> Graph:
 @pytest.mark.parametrize(
     ("file", "message"),
     [
-        ("datasets/bc2gm/card.json", ""),
-        ("tables/with/x/gu2020/table06.html", ""),
-        ("runs/off-the-shelf/x", ""),
-        ("reports/mine.archive.zip", ""),
+        ("datasets/bc2gm/card.json", ""), ("tables/with/x/gu2020/table06.html", ""),
+        ("runs/off-the-shelf/x", ""), ("reports/mine.archive.zip", ""),
         ("datasets/bc2gn/card.json", "there is no dataset 'bc2gn'; the nearest: bc2gm"),
         ("corpora/pubmed-abstract/stats.json", "there is no corpus 'pubmed-abstract'; the nearest: pubmed-"),
         ("tables/mine/gu2020-table60.html", "there is no table 'gu2020/table60'; the nearest: "),
         ("reports/mein.html", "no rule makes this file. The nearest:\n  results/full/reports/mine.html"),
         ("../demo/x", "scale full, but the path has scale demo. Run: .venv/bin/pubmill run demo results/"),
     ],
-)
+)  # fmt: skip
 def test_targets_that_nobody_makes_are_reported_with_the_nearest(
     graph: Graph, root: Path, monkeypatch: pytest.MonkeyPatch, file: str, message: str
 ) -> None:
@@ -102,3 +101,24 @@ def test_an_interrupted_run_has_the_status_of_an_interrupt(
     monkeypatch.setattr(sys, "executable", str(program))
     assert module.run_snakemake("x") == 130
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_dry_run_writes_into_copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of what verbs write before a run, of Snakemake's records and of the digests of files."""
+    here, beside = tmp_path / "here", tmp_path / "beside"
+    own = ["specs/models/a.yaml", "workspace.yaml", "tests/world/mirror/a", "tests/other", ".snakemake/log/a"]
+    for path in [beside / "a", *(here / name for name in [*own, ".snakemake/metadata/a", "results/full/a"])]:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(path.name, encoding="utf-8")
+    monkeypatch.chdir(here)
+    before = sorted(tmp_path.rglob("*"))
+    with stand_in():
+        assert Path("../beside/a").is_file() and Path(".snakemake/metadata/a").is_file()
+        assert Path("tests/other").is_file() and not Path(".snakemake/log").exists()
+        for name in [*own[:3], "specs/models/b.yaml", "tests/world/mirror/b", ".snakemake/log/b", "new"]:
+            Path(name).parent.mkdir(parents=True, exist_ok=True)
+            Path(name).write_text("other", encoding="utf-8")
+        digests = Digests(Path("results/full/.digests.jsonl"))
+        assert digests.of(Path("results/full/a")) == digests.of(beside / "a")
+    assert Path.cwd() == here and sorted(tmp_path.rglob("*")) == before
+    assert all((here / name).read_text(encoding="utf-8") == Path(name).name for name in own)

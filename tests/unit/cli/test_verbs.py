@@ -1,12 +1,19 @@
-"""Verbs: the command that each starts, and what it says about words that it does not know."""
+"""Verbs: the command that each starts, what it prints, and what it says about words that it does not know."""
 
+import json
 import re
 from pathlib import Path
 
 import pytest
+import yaml
+from typer.testing import CliRunner
 
 from pubmill import __version__
-from pubmill.cli.app import VERBS
+from pubmill.cli.app import APP, VERBS
+from pubmill.cli.studies import configuration
+from pubmill.planning.plan import Job
+from pubmill.specs import load
+from tests.licensed import KEY, NAME
 from tests.unit.cli.conftest import Said
 
 SNAKEMAKE = "-m snakemake --logger=pubmill"
@@ -154,3 +161,105 @@ def test_a_profile_whose_package_is_missing_says_how_to_install_it(
     assert started("run", "gu2020", "--profile", "mine").endswith("--profile mine")
     said = started("run", "gu2020", "--profile", "slrum")
     assert said.startswith("error: no profile slrum: expected a folder with config.yaml, or one of cluster-")
+
+
+def test_a_table_is_named_by_its_number_where_one_study_has_it(started: Said) -> None:
+    said = started("explain", "table12", "--all")
+    assert said.startswith("gu2020/table12: ") and "with --all" not in said
+    said = started("explain", "table09", "--study", "gu2020", "--json")
+    assert json.loads(said)["table"] == "gu2020/table09"
+
+
+def test_a_table_with_its_paper_needs_no_study_that_has_it(started: Said) -> None:
+    assert "there is no table 'nobody/table01'" in started("explain", "nobody/table01", "BC2GM", "BERT")
+
+
+def test_a_cell_is_explained_by_the_study_with_its_settings(started: Said, checkout: Path) -> None:
+    (checkout / "mine.yaml").write_text("mirror: null\n")
+    more = ("--configfile", "mine.yaml", "--config", "results=there")
+    said = started("explain", "gu2020/table09", "bc2gm", "pubmedbert-base", *more)
+    assert said.splitlines()[-1].startswith("  .venv/bin/pubmill run gu2020 there/full/")
+    assert said.splitlines()[-1].endswith(" --configfile mine.yaml --config results=there")
+
+
+def test_a_plan_is_followed_by_the_requests_of_a_profile(
+    started: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs = [Job("table", {"results_table": "gu2020-table06"}, True)]
+    monkeypatch.setattr("pubmill.planning.plan.jobs_of_study", lambda *_, **__: jobs)
+    plan = started("plan", "gu2020")
+    assert plan.startswith("GPU-hours:  none\n") and "jobs:       1 to do, 0 done already\n" in plan
+    requests = started("plan", "gu2020", "--profile", "slurm").removeprefix(plan)
+    assert [line.split()[:3] for line in requests.splitlines()[::3]][-1] == ["table", "1", "cpu"]
+
+
+def test_several_settings_may_follow_one_option(started: Said, monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[object] = []
+
+    def jobs_of_study(_: object, config: dict[str, object], **__: object) -> list[Job]:
+        found.append((config["results"], config["save_minutes"]))
+        return []
+
+    monkeypatch.setattr("pubmill.planning.plan.jobs_of_study", jobs_of_study)
+    for words in (
+        ["gu2020", "--config", "results=a", "save_minutes=7"],
+        ["--config", "results=a", "save_minutes=7", "gu2020"],
+    ):
+        started("plan", *words)
+    assert found == [("a", 7)] * 2
+
+
+def test_recipes_need_no_study(started: Said) -> None:
+    assert started("plan", "--recipes").startswith("| recipe | operations | ")
+
+
+def test_a_dataset_and_a_table_of_it_are_two_commands(started: Said, checkout: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own/Mouse NER"
+    own.mkdir(parents=True)
+    for split in ("train", "devel", "test"):
+        (own / f"{split}.tsv").write_text("Mice\tB-Species\nran\tO\n\nThey\tO\nslept\tO\n\n")
+    said = started("new", "dataset", str(own))
+    assert said.startswith("specs/datasets/mouse-ner.yaml\n")
+    assert "train: sentences 2, tokens 4, mentions 1" in said and '"Xxxx", "xxx"' in said
+    assert (
+        f"In workspace.yaml: local_files: {{mouse-ner: {own}}}" in said
+        and "writes the bytes of these files" in said
+    )
+    assert "access: local (yours, not public" in said and "warning: dev and train are of files with" in said
+    assert said.splitlines()[-1].endswith(
+        "pubmill new table mine/table01 --dataset mouse-ner --model pubmedbert-base"
+    )
+    assert configuration([], None)["local_files"] == {"mouse-ner": str(own)}
+    spec = yaml.safe_load((checkout / "specs/datasets/mouse-ner.yaml").read_text())
+    assert spec["sources"]["dev"]["file"] == "devel.tsv"
+    words = ("--dataset", "mouse-ner", "--model", "pubmedbert-base")
+    said = started("new", "table", "mine/table01", *words)
+    assert said.startswith("specs/tables/mine/table01.yaml\nspecs/tables/mine/table01.published.csv\n")
+    assert load(checkout / "specs", "full").tables["mine/table01"].rows[0].dataset == "mouse-ner"
+    assert "exists; give the new table another name" in started("new", "table", "mine/table01", *words)
+
+
+def test_without_a_kind_the_kinds_are_listed(started: Said) -> None:
+    said = started("new")
+    assert all(f"\n  {kind} " in said for kind in ("model", "dataset", "table"))
+
+
+@pytest.mark.parametrize(
+    ("is_there", "train", "status", "said"),
+    [
+        (True, 2, 0, "as expected: 1 of 1 dataset, 3 of 3 counts"),
+        (True, 3, 1, "train mentions: expected 3, found 2"),
+        (False, 2, 1, "not checked: 1 dataset"),
+    ],
+)
+def test_the_status_says_whether_all_that_was_checked_is_right(
+    checkout: Path, folder: Path, is_there: bool, train: int, status: int, said: str
+) -> None:
+    """Where nothing could be checked, nothing is right."""
+    spec = checkout / f"specs/datasets/{NAME}.yaml"
+    spec.write_text(spec.read_text().replace("train: {mentions: 2}", f"train: {{mentions: {train}}}"))
+    local = ["--local", f"{KEY}={folder}"] if is_there else []
+    answer = CliRunner().invoke(APP, ["doctor", "data", NAME, *local, "--processes", "1"])
+    assert answer.exit_code == status and said in answer.output
+    assert answer.output.endswith(" seconds in 1 processes\n")
+    assert (f"1 of 1: {NAME}, " in answer.output) is is_there

@@ -25,7 +25,6 @@ ANSWERS = {"activates": " **activation**. ", "blocks": "Inhibition", "none": '"N
 
 
 def outputs(name: str, answers: dict[str, str], change: dict[str, str] | None = None) -> str:
-    """Return free strings of a language model for `rel`."""
     rows = {one.id: answers[toy.gold(one)] for one in toy.examples(name)} | (change or {})
     return toy.jsonl_of({"id": name, "output": text} for name, text in rows.items())
 
@@ -43,7 +42,6 @@ def test_free_strings_are_mapped_and_unmapped_ones_are_wrong_and_listed(tmp_path
         f"  {tmp_path}/predictions:2: ?",
     ]
     assert found.summary()["unmapped"] == [f"{tmp_path}/predictions:{line}" for line in (1, 2)]
-    toy.make(tmp_path, "rel")
     content = outputs("rel", ANSWERS)
     with pytest.raises(PubmillError, match="need a declared mapping from answers to labels"):
         toy.score(tmp_path, "rel", content)
@@ -220,16 +218,9 @@ def test_a_file_that_is_a_column_is_scored_and_named(tmp_path: Path) -> None:
     lines[0]["label"] = "activates"
     write_jsonl_gz(other, lines)
     assert toy.score(tmp_path, "rel", toy.blurb_tsv()).left_aside() == []
-
-
-def test_equal_constant_predictions_are_no_copies(tmp_path: Path) -> None:
-    toy.make(tmp_path, "rel")
-    rows = [{"id": one.id, "label": "blocks"} for one in toy.examples("rel")]
-    other = tmp_path / "runs/blurb/model/rel/standard/final/seed-1.predictions.jsonl.gz"
-    other.parent.mkdir(parents=True)
-    write_jsonl_gz(other, rows)
-    found = toy.score(tmp_path, "rel", rows)
-    assert found.metrics["accuracy"] == pytest.approx(4 / 12)
+    write_jsonl_gz(other, constant := [line | {"label": "blocks"} for line in lines])
+    found = toy.score(tmp_path, "rel", constant)  # equal, but no copy
+    assert found.metrics["accuracy"] == pytest.approx(4 / 12) and found.left_aside() == []
 
 
 def test_credentialed_datasets_need_a_local_system_and_show_no_text(tmp_path: Path) -> None:
@@ -243,28 +234,23 @@ def test_credentialed_datasets_need_a_local_system_and_show_no_text(tmp_path: Pa
     damages = [
         toy.jsonl("rel").replace('"blocks"', json.dumps(secret)),
         toy.jsonl("rel").replace('"id": "1000.T1"', json.dumps({"id": secret})[1:-1]),
-        toy.blurb_tsv().replace("In 2 assays", secret),
-        f"{secret}\n" * 3,
-        toy.jsonl("rel").replace('"label"', json.dumps(secret), 1),
-        f"1|t|{secret}\n1\t0\t3\t{secret}\tx\n",
+        toy.blurb_tsv().replace("In 2 assays", secret), f"{secret}\n" * 3,
+        toy.jsonl("rel").replace('"label"', json.dumps(secret), 1), f"1|t|{secret}\n1\t0\t3\t{secret}\tx\n",
         f"<collection><document><id>{secret}</id><x/></document></collection>",
-    ]
+    ]  # fmt: skip
     for content in damages:
         with pytest.raises(PubmillError) as caught:
             toy.score(tmp_path, "rel", content)
         assert "Jane" not in str(caught.value) and "patient" not in str(caught.value)
+    withheld = "predictions: not valid bioc-xml; the message is withheld, as it may contain licensed text"
+    for access in ("credentialed", "public"):
+        toy.make(tmp_path, "ner", access=access)
+        with pytest.raises(PubmillError) as caught:
+            toy.score(tmp_path, "ner", "<collection><document><id>SECRET</id>")
+        assert (withheld in str(caught.value)) is (access == "credentialed")
     content = outputs("rel", ANSWERS, {"1000.T1": secret})
     found = toy.score(tmp_path, "rel", content, mapping=MAPPING)
     assert not any("Jane" in line for line in found.left_aside()) and len(found.left_aside()) == 2
-
-
-@pytest.mark.parametrize(("access", "withheld"), [("public", False), ("credentialed", True)])
-def test_faults_of_licensed_texts_are_withheld(access: str, withheld: bool, tmp_path: Path) -> None:
-    toy.make(tmp_path, "ner", access=access)
-    with pytest.raises(PubmillError) as error:
-        toy.score(tmp_path, "ner", "<collection><document><id>SECRET</id>")
-    said = "predictions: not valid bioc-xml; the message is withheld, as it may contain licensed text"
-    assert (said in str(error.value)) is withheld
 
 
 def test_unforeseen_errors_show_no_licensed_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -301,7 +287,6 @@ def normaliser(kind: str, labels: tuple[str, ...] = ("a", "b"), **changes: Any) 
 
 
 def made(kind: str, key: str, value: Any, words: str = "", **changes: Any) -> Any:
-    """Return the prediction that a row becomes."""
     row = PredictionRow(where="f:1", id="1", key=key, value=value)  # type: ignore[arg-type]
     example = SimpleNamespace(id="1", words=words.split(), labels=[], context="", items=[])
     [line] = normaliser(kind, **changes).rows([row], [example])
@@ -309,25 +294,16 @@ def made(kind: str, key: str, value: Any, words: str = "", **changes: Any) -> An
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "expected"),
-    [
-        ("score", 3, 3.0), ("prediction", "4.", 4.0), ("prediction", "-1e2", -100.0), ("output", "2.5.", 2.5),
-        ("score", True, None), ("score", "high", None), ("prediction", ".5", None),
-        ("prediction", "1e999", None), ("prediction", " 3", None), ("score", None, None),
-        ("score", float("inf"), None), ("prediction", "1_0", None),
-    ],
-)  # fmt: skip
-def test_scores_are_finite_numbers(key: str, value: Any, expected: float | None) -> None:
-    if expected is not None:
-        assert made("regression", key, value) == {"score": expected}
-        return
-    with pytest.raises(PubmillError, match="f:1: expected a finite number"):
-        made("regression", key, value)
-
-
-@pytest.mark.parametrize(
     ("kind", "key", "value", "expected"),
     [
+        *(("regression", key, value, {"score": score}) for key, value, score in (
+            ("score", 3, 3.0), ("prediction", "4.", 4.0), ("prediction", "-1e2", -100.0),
+            ("output", "2.5.", 2.5),
+        )),
+        *(("regression", key, value, "f:1: expected a finite number") for key, value in (
+            ("score", True), ("score", "high"), ("prediction", ".5"), ("prediction", "1e999"),
+            ("prediction", " 3"), ("score", None), ("score", float("inf")), ("prediction", "1_0"),
+        )),
         ("multilabel", "labels", ["b", "a"], {"labels": ["a", "b"]}),
         ("multilabel", "prediction", "b|a", {"labels": ["a", "b"]}),
         ("multilabel", "prediction", "", {"labels": []}),

@@ -45,20 +45,17 @@ def make(results: Path, name: str, dataset: str = "", access: str = "public") ->
 
 
 def recipe(results: Path, dataset: str, **changes: Any) -> SubmissionRecipe:
-    """Return the recipe of a submission by a local system."""
     known = {"system": SYSTEM, "dummies": DUMMIES if dataset.startswith("rel") else None} | changes
     return recipe_of(results / "datasets" / dataset, **known)
 
 
 def jsonl_of(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Return rows as JSON lines."""
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
 def score(
     results: Path, dataset: str, content: str | bytes | Sequence[Mapping[str, Any]], **changes: Any
 ) -> ScoredSubmission:
-    """Score the content of a file of predictions, or rows as JSON lines."""
     path = results / "predictions"
     text = content if isinstance(content, (str, bytes)) else jsonl_of(content)
     path.write_bytes(text.encode() if isinstance(text, str) else text)
@@ -66,7 +63,6 @@ def score(
 
 
 def gold(example: Any) -> Any:
-    """Return the gold of an example as a prediction."""
     if isinstance(example, SpanExample):
         return example.golds
     return getattr(example, "labels", getattr(example, "label", getattr(example, "score", None)))
@@ -76,12 +72,10 @@ KEYS = {"ner": "labels", "rel": "label", "doc": "labels", "sim": "score", "qa": 
 
 
 def jsonl(name: str) -> str:
-    """Return the gold as JSON lines."""
     return jsonl_of({"id": one.id, KEYS[name]: gold(one)} for one in examples(name))
 
 
 def conll(scheme: Callable[[list[str]], list[str]] = list, ids: bool = False) -> str:
-    """Return the gold of `ner` as CoNLL columns in a tag scheme."""
     text = ""
     for one in examples("ner"):
         assert isinstance(one, TokensExample)
@@ -99,13 +93,11 @@ def ioe(labels: list[str]) -> list[str]:
 
 
 def iobes(labels: list[str]) -> list[str]:
-    """Return BIO labels as IOBES."""
     bioul = to_labels(to_mentions(labels), len(labels), "bioul")
     return [{"L": "E", "U": "S"}.get(label[0], label[0]) + label[1:] for label in bioul]
 
 
 def blurb_tsv() -> str:
-    """Return the gold of `rel` in BLURB's form: id, text with dummies, label."""
     text = ""
     for one in examples("rel"):
         assert isinstance(one, SequenceExample)
@@ -133,13 +125,11 @@ def spans(example: TokensExample, shift: int = 0) -> list[dict[str, Any]]:
 
 
 def span_lines(shift: int = 0) -> str:
-    """Return the gold of `ner` as JSON lines of character spans."""
     rows: Any = examples("ner")
     return jsonl_of({"id": one.id, "mentions": spans(one, shift)} for one in rows)
 
 
 def named(one: Any) -> list[tuple[str, str]]:
-    """Return the types and texts of the gold mentions of a sentence."""
     return [(kind, " ".join(one.words[start:end])) for start, end, kind in to_mentions(one.labels)]
 
 
@@ -167,7 +157,6 @@ def bioc(name: str, results: Path) -> dict[str, Any]:
 
 
 def bioc_xml(results: Path) -> str:
-    """Return the gold of `ner` as BioC XML."""
     return as_xml(bioc("ner", results))
 
 

@@ -34,7 +34,6 @@ COPIED = {
 
 @cache
 def honest() -> tuple[Path, Members]:
-    """Return the checkout and the members of an honest archive."""
     folder = template()
     with COMMIT:
         archive = toy.make(folder)
@@ -54,7 +53,6 @@ def noticed(members: Members, folder: Path, what: str) -> str:
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Yield the places of all values in a value of JSON."""
     pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, inner in pairs:
         yield (*path, key)
@@ -73,7 +71,6 @@ def is_stated(name: str, path: tuple[Any, ...]) -> bool:
 
 
 def changed(dice: Dice, value: Any) -> Any:
-    """Return another value of the same type, or of another."""
     if dice.chance(0.2):
         others: tuple[Any, ...] = (None, "x", 7, [], {}, True)
         return dice.pick([one for one in others if json.dumps(one) != json.dumps(value)])
@@ -137,7 +134,6 @@ def forged_rows(dice: Dice, content: bytes, folder: Path) -> bytes:
 
 
 def forged_text(dice: Dice, content: bytes, folder: Path) -> bytes:
-    """Change or add one character."""
     place = dice.below(len(content))
     other = dice.pick([bytes([one]) for one in b"0123456789ax \n" if one != content[place]])
     return content[:place] + other + content[place + dice.below(2) :]

@@ -31,7 +31,6 @@ RUN = "results/toy/runs/toy/bert/{}/standard/final/seed-1"
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a finished study and its archive."""
     folder = tmp_path_factory.mktemp("toy")
     toy.make(folder)
     return folder
@@ -39,7 +38,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def folder(made: Path, tmp_path: Path) -> Path:
-    """A copy of it, which a test may change."""
     return Path(shutil.copytree(made, tmp_path / "study"))
 
 
@@ -57,7 +55,6 @@ def checked(folder: Path) -> ArchivedStudy:
 
 
 def pack(folder: Path, graph: Graph) -> ArchiveRecipe:
-    """Pack a study of a folder anew."""
     recipe = graph.stage(Archive).recipe()
     main(recipe, folder / "results/toy", archive(folder), folder / "checkout/specs")
     return recipe

@@ -37,15 +37,11 @@ TABLE_FILE = "tables/toy/toy-table01.json"
 SECRET = "secret"
 OPEN = {"domain": "biomedical", "access": "public", "licence": "CC BY 4.0"}
 CLOSED = {
-    "domain": "clinical",
-    "access": "credentialed",
-    "apply": "https://example.org/",
-    "licence": "for members",
-}
+    "domain": "clinical", "access": "credentialed", "apply": "https://example.org/", "licence": "for members",
+}  # fmt: skip
 
 
 def dataset(name: str, kind: str, task: str, metric: str) -> str:
-    """Return the spec of a dataset."""
     splits = ("train", "dev", "test")
     closed = {**CLOSED, "sources": {split: {"local": "own", "file": f"{split}.tsv"} for split in splits}}
     files = {split: {"url": f"https://example.org/{split}", "sha256": "e" * 64} for split in splits}
@@ -56,7 +52,6 @@ def dataset(name: str, kind: str, task: str, metric: str) -> str:
 
 
 def model(name: str, label: str) -> str:
-    """Return the spec of a model with released weights."""
     released = {"id": f"a/{name}", "revision": "a" * 40}
     return yaml.safe_dump({"name": name, "label": label, "lowercase": True, "released": released})
 
@@ -140,7 +135,6 @@ def line(true: Any, skill: float, dice: Random) -> dict[str, Any]:
 
 
 def report(graph: Graph, record: str, digest: str) -> dict[str, Any]:
-    """Return the training report of a run."""
     run, seed = run_of(record)
     values = {**as_values(graph.runs.recipe(run)), "learning_rate": 2e-5}
     return {
@@ -166,7 +160,6 @@ def graph_of(folder: Path, **more: Any) -> Graph:
 
 
 def make(folder: Path) -> Path:
-    """Make the study in a folder, with its archive; return the archive."""
     for name, text in SPECS.items():
         path = folder / "checkout/specs" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -200,7 +193,6 @@ def make(folder: Path) -> Path:
 
 
 def write_table(folder: Path, graph: Graph) -> None:
-    """Write the table and its comparisons as their jobs do."""
     results = folder / "results/toy"
     recipe = build(TableRecipe, as_values(graph.tables.recipe(TABLE)), TABLE)
     table = finished_table(recipe, folder / f"checkout/specs/tables/{TABLE}.published.csv", results)
@@ -211,7 +203,6 @@ def write_table(folder: Path, graph: Graph) -> None:
 
 
 def members_of(archive: Path) -> dict[str, bytes]:
-    """Return the members of an archive."""
     with zipfile.ZipFile(archive) as opened:
         return {name: opened.read(name) for name in opened.namelist()}
 
@@ -239,7 +230,6 @@ def resealed(members: Mapping[str, bytes], name: str) -> bytes:
 
 
 def write(members: Mapping[str, bytes], archive: Path) -> Path:
-    """Write an archive of these members."""
     with zipfile.ZipFile(archive, "w") as opened:
         for name, content in members.items():
             opened.writestr(name, content)
@@ -247,11 +237,9 @@ def write(members: Mapping[str, bytes], archive: Path) -> Path:
 
 
 def rows(content: bytes) -> list[dict[str, Any]]:
-    """Return the lines of gzipped JSON lines."""
     return [json.loads(line) for line in gzip.decompress(content).splitlines()]
 
 
 def packed(lines: Iterable[Mapping[str, Any]]) -> bytes:
-    """Return gzipped JSON lines."""
     text = "".join(json.dumps(line, ensure_ascii=False, sort_keys=True) + "\n" for line in lines)
     return gzip.compress(text.encode(), mtime=0)

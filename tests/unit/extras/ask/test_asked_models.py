@@ -34,12 +34,10 @@ def asked(full_specs: Specs, graph_of: GraphOf, study: dict[str, Any], **weights
 
 
 def job_on(dataset: str, submission: str = "some-llm") -> SimpleNamespace:
-    """Return the wildcards of a job."""
     return SimpleNamespace(asked="some-llm", submission=submission, dataset=dataset, seed="1")
 
 
 def options_for(dataset: str, *arguments: Any) -> list[str]:
-    """Return the options of the program for a dataset."""
     return Ask(asked(*arguments)).options(job_on(dataset))
 
 

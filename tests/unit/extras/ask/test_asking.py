@@ -1,13 +1,12 @@
 """Language models behind a local server that is slow, wrong, truncating, rate-limited or down."""
 
 import json
-import signal
-import subprocess
-import sys
 import time
 from dataclasses import replace
+from itertools import repeat
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
@@ -34,14 +33,13 @@ from pubmill.predictions.predictions import answers_to_labels
 from pubmill.predictions.scores import score_submission
 from pubmill.predictions.supplied import report, supply
 from pubmill.recipes.reading import as_json, as_values
-from pubmill.recipes.submissions import Budget, Price, SuppliedRecipe
+from pubmill.recipes.submissions import Budget, SuppliedRecipe
 from pubmill.storage.files import read_json, read_jsonl_gz
 from tests.chat_stub import ChatStub, Fault, serving
 from tests.unit.predictions import toy_datasets
 from tests.unit.predictions.test_programs import checkout as checkout
 from tests.unit.predictions.test_programs import run
 from tests.unit.programs import run_program
-from tests.waiting import wait_until
 
 TASKS = {
     "ner": "ner", "rel": "relation", "doc": "classification", "sim": "similarity", "qa": "factoid",
@@ -215,6 +213,22 @@ def test_a_line_that_a_kill_cut_off_is_asked_again_and_no_other(tmp_path: Path) 
     with serving(ChatStub(lambda prompt: "yes")) as again:
         ask_all(REQUESTS, server_at(again)[0], path, 4, Budget())
     assert list(again.asked) == ["p11"] and path.read_bytes() == whole
+    other = {name: request | {"temperature": 1.0} for name, request in REQUESTS.items()}
+    with pytest.raises(PubmillError, match=r"a\.jsonl:1 is the answer to another request"):
+        read_answers(path, other)
+
+
+def test_an_answer_is_on_the_disk_before_the_next_request(tmp_path: Path) -> None:
+    """So a killed command continues without asking twice."""
+    kept = list[int]()
+
+    def answer(prompt: str) -> str:
+        kept.append((tmp_path / "a.jsonl").read_bytes().count(b"\n"))
+        return "yes"
+
+    with serving(ChatStub(answer)) as stub:
+        ask_all(REQUESTS, server_at(stub)[0], tmp_path / "a.jsonl", 1, Budget())
+    assert kept == list(range(12))
 
 
 def test_any_text_may_be_an_answer(tmp_path: Path) -> None:
@@ -223,26 +237,6 @@ def test_any_text_may_be_an_answer(tmp_path: Path) -> None:
         assert ask_all(REQUESTS, server_at(stub)[0], path, 2, Budget()) == 0
     found = read_answers(path, REQUESTS)["x3"]["response"]["body"]["choices"][0]["message"]["content"]
     assert found.strip() == odd
-
-
-def test_the_price_is_recorded(tmp_path: Path) -> None:
-    toy_datasets.make(tmp_path, "doc")
-    price = Price(prompt=500_000, answer=1_000_000, currency="EUR")
-    with serving(ChatStub(lambda prompt: "none")) as stub:
-        record, _ = ask_dataset(
-            recipe_for("doc"), tmp_path / "datasets/doc", tmp_path / "doc.jsonl",
-            tmp_path / "requests.jsonl.gz", server=server_at(stub)[0], at_once=4, price=price,
-        )  # fmt: skip
-    assert record.price == f"{record.prompt_tokens / 2 + record.answer_tokens:.2f} EUR"
-
-
-def test_answers_to_other_prompts_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    with serving(ChatStub(lambda prompt: "yes")) as stub:
-        ask_all(REQUESTS, server_at(stub)[0], path, 1, Budget())
-    other = {name: request | {"temperature": 1.0} for name, request in REQUESTS.items()}
-    with pytest.raises(PubmillError, match=r"a\.jsonl:1 is the answer to another request"):
-        read_answers(path, other)
 
 
 def test_credentialed_text_is_sent_to_no_hosted_server_without_a_licence(
@@ -259,36 +253,6 @@ def test_credentialed_text_is_sent_to_no_hosted_server_without_a_licence(
         monkeypatch.setattr(ChatServer, "is_hosted", True)
         record, left = ask_dataset(*given, server=server, at_once=4, licence="agreement 17")
     assert (left, record.hosted, record.licence) == (0, True, "agreement 17")
-
-
-ASK = """
-import json
-import sys
-from pathlib import Path
-from pubmill.extras.ask.asked_answers import ask_all
-from pubmill.recipes.submissions import Budget
-from pubmill.extras.ask.chat_server import ChatServer
-ask_all(json.loads(sys.argv[3]), ChatServer(url=sys.argv[1]), Path(sys.argv[2]), 1, Budget())
-"""
-
-
-def test_a_killed_command_continues_without_asking_twice(tmp_path: Path, root: Path) -> None:
-    path = tmp_path / "a.jsonl"
-
-    def slow(prompt: str) -> str:
-        time.sleep(0.1)
-        return "yes"
-
-    with serving(ChatStub(slow)) as stub:
-        command = [sys.executable, "-c", ASK, stub.url, str(path), json.dumps(REQUESTS)]
-        first = subprocess.Popen(command, cwd=root)
-        wait_until(lambda: path.is_file() and path.read_bytes().count(b"\n") >= 3, 60, "three answers")
-        first.send_signal(signal.SIGKILL)
-        first.wait()
-        kept = {row["custom_id"] for row in map(json.loads, path.read_text().splitlines())}
-        subprocess.run(command, cwd=root, check=True)
-    assert len(kept) < 12 and all(stub.asked[f"p{name.removeprefix('x')}"] == 1 for name in kept)
-    assert sum(stub.asked.values()) <= 13  # the request that was under way is asked again
 
 
 @pytest.mark.parametrize("name", ["ner", "rel", "doc", "qa"])
@@ -325,37 +289,16 @@ def test_answers_are_reported_as_they_come(
 URL = "http://localhost:8000/v1"
 
 
-class Answered:
-    """A response."""
-
-    def __init__(self, body: Any, status: int = 200, later: str | None = None) -> None:
-        self.body, self.status_code = body, status
-        self.headers = {"Retry-After": later} if later is not None else {}
-
-    def json(self) -> Any:
-        if isinstance(self.body, Exception):
-            raise self.body
-        return self.body
-
-
-class Session:
-    """Returns or raises what a test gives, each time."""
-
-    def __init__(self, what: Any) -> None:
-        self.what = what
-        self.options: dict[str, Any] = {}
-
-    def post(self, *_: Any, **options: Any) -> Any:
-        self.options = options
-        if isinstance(self.what, Exception):
-            raise self.what
-        return self.what
+def answered(body: Any, status: int = 200, later: str | None = None) -> Mock:
+    """Return a response, whose body may be an exception."""
+    headers = {"Retry-After": later} if later is not None else {}
+    return Mock(status_code=status, headers=headers, **{"json.side_effect": repeat(body)})
 
 
 def asked(monkeypatch: pytest.MonkeyPatch, what: Any) -> tuple[str, list[float]]:
     """Return the message of a server that always does this, and what was waited for it."""
     waited = list[float]()
-    monkeypatch.setattr(chat_server, "_session", lambda: Session(what))
+    monkeypatch.setattr(chat_server, "_session", lambda: Mock(**{"post.side_effect": repeat(what)}))
     with pytest.raises(PubmillError) as error:
         ChatServer(url=URL, pause=waited.append).answer({})
     return str(error.value), waited
@@ -372,15 +315,13 @@ SERVER_FAULTS: dict[str, tuple[Any, str]] = {
     "connection in time": (requests.ConnectTimeout(), "no answer in time"),
     "connection": (requests.ConnectionError(), "no connection"),
     "broken off": (requests.exceptions.ChunkedEncodingError(), "the answer broke off"),
-    **{f"{one}": (Answered({}, one), f"status {one}") for one in BUSY},
-    "no JSON": (Answered(ValueError()), FORM),
-    "no text": (Answered(answer(None)), FORM),
-    "parts": (Answered(answer([{"text": "x"}])), FORM),
-    "two answers": (Answered({"choices": answer("x")["choices"] * 2}), FORM),
-    "no answers": (Answered({"choices": []}), FORM),
-    "an error": (Answered({"error": "x"}), FORM),
-    "a list": (Answered(["x"]), FORM),
-}
+    **{f"{one}": (answered({}, one), f"status {one}") for one in BUSY},
+    "no JSON": (answered(ValueError()), FORM), "no text": (answered(answer(None)), FORM),
+    "parts": (answered(answer([{"text": "x"}])), FORM),
+    "two answers": (answered({"choices": answer("x")["choices"] * 2}), FORM),
+    "no answers": (answered({"choices": []}), FORM), "an error": (answered({"error": "x"}), FORM),
+    "a list": (answered(["x"]), FORM),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", SERVER_FAULTS)
@@ -399,13 +340,13 @@ def test_a_fault_that_stays_is_named_after_all_attempts(name: str, monkeypatch: 
 def test_a_server_says_when_to_come_again(
     later: str | None, first: float, last: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _, waited = asked(monkeypatch, Answered({}, 429, later))
+    _, waited = asked(monkeypatch, answered({}, 429, later))
     assert (waited[0], waited[-1]) == (first, last)
 
 
 @pytest.mark.parametrize(("status", "hint"), [(400, ""), (401, "; set "), (403, "; set "), (302, "")])
 def test_a_refusal_is_not_asked_again(status: int, hint: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    said, waited = asked(monkeypatch, Answered({}, status))
+    said, waited = asked(monkeypatch, answered({}, status))
     hint = f"{hint}{chat_server.KEY}" if hint else ""
     whole = f"{URL} refuses the request with status {status}{hint}; answers are kept"
     assert (said, waited) == (whole, [])
@@ -416,14 +357,15 @@ def test_a_request_is_sent_with_the_key_to_that_address_only(
     key: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A redirection could lead the text to another host."""
-    session = Session(Answered(answer("yes")))
+    session = Mock(**{"post.return_value": answered(answer("yes"))})
     monkeypatch.setattr(chat_server, "_session", lambda: session)
     monkeypatch.delenv(chat_server.KEY, raising=False)
     if key:
         monkeypatch.setenv(chat_server.KEY, key)
     ChatServer(url=URL).answer({"model": "m"})
-    assert session.options["headers"] == ({"Authorization": "Bearer secret"} if key else {})
-    assert session.options["allow_redirects"] is False and session.options["json"] == {"model": "m"}
+    options = session.post.call_args.kwargs
+    assert options["headers"] == ({"Authorization": "Bearer secret"} if key else {})
+    assert options["allow_redirects"] is False and options["json"] == {"model": "m"}
 
 
 @pytest.mark.parametrize(

@@ -249,7 +249,9 @@ def refusals(board: Path, results: Path, number: int) -> tuple[list[str], dict[s
     return [one.name for one in entries if one.name not in refused], refused
 
 
-@pytest.mark.parametrize("number", [len(HOSTILE), pytest.param(2_000, marks=pytest.mark.weekly)])
+@pytest.mark.parametrize(
+    "number", [len(HOSTILE), pytest.param(2_000, marks=[pytest.mark.long, pytest.mark.weekly])]
+)
 def test_hostile_submissions_are_refused_and_show_no_gold(
     tmp_path: Path, results: Path, number: int, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -265,7 +267,6 @@ def test_hostile_submissions_are_refused_and_show_no_gold(
 
 
 SPEC = BoardSpec(title="A board", datasets=("bc2gm", "biosses"))
-SYSTEM = {"name": "group/one", "version": "1", "url": "https://example.org", "local": True}
 
 
 def board_of(folder: Path, *datasets: str) -> Path:
@@ -274,11 +275,10 @@ def board_of(folder: Path, *datasets: str) -> Path:
     return folder
 
 
-def submission(folder: Path, name: str = "one", file: str = "bc2gm.conll", **changes: object) -> Path:
+def submission(folder: Path, name: str = "one", file: str = "bc2gm.conll", **changes: Any) -> Path:
     made = folder / "submissions" / name
     made.mkdir(parents=True)
-    card = {"label": name, "submitted": "2026-11-01", "system": SYSTEM} | changes
-    (made / "card.yaml").write_text(yaml.safe_dump(card))
+    (made / "card.yaml").write_text(card(**{"label": name} | changes))
     (made / file).write_text("a\tO\n\n")
     return made
 
@@ -386,11 +386,9 @@ def test_a_new_board_keeps_the_files_that_are_there(tmp_path: Path) -> None:
 
 TEXTS = {
     "ner": "Case 1 : flu fever after old aspirin tablets , not cured .",
-    "rel": "drug1 and gene1 in: In 1 assays drug1 changed gene1 levels.",
-    "doc": "Abstract 1. More.",
-    "sim": "One 1. Two 1.",
-    "qa": "What 1? It is gene1 here.",
-}
+    "rel": "drug1 and gene1 in: In 1 assays drug1 changed gene1 levels.", "doc": "Abstract 1. More.",
+    "sim": "One 1. Two 1.", "qa": "What 1? It is gene1 here.",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -424,7 +422,6 @@ FILE = "No O\nasthma B\n. O\n\nAcute B\npain I\nwas O\nseen O\nNo O\nasthma B\n.
 
 
 def read(folder: Path, text: str, *sentences: str, field: str = "") -> list[dict[str, object]]:
-    """Read a file of predictions for a dataset with these test sentences."""
     data = folder / "results/datasets/made/test.jsonl.gz"
     data.parent.mkdir(parents=True)
     lines = [json.dumps({"id": f"test-{n}", "words": one.split()}) for n, one in enumerate(sentences, 1)]

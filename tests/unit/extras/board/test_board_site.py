@@ -41,7 +41,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def labels(page: Any) -> list[str]:
-    """The submissions that are shown, in order."""
     rows = page.locator("#submissions tbody tr:not([hidden]) th")
     return [str(text) for text in rows.all_inner_texts()]
 

@@ -120,12 +120,10 @@ def recipe(**changes: Any) -> FloorsRecipe:
 @pytest.mark.parametrize(
     ("metric", "ratings", "ceiling"),
     [
-        ("pearson", [(1, 1), (2, 3), (4, 3)], 75.59),
-        ("pearson", [(1, 1), (1, 2)], 100),
-        ("pearson", [()], 100),
-        ("spearman", [(1, 1), (2, 3), (4, 3)], 100),
+        ("pearson", [(1, 1), (2, 3), (4, 3)], 75.59), ("pearson", [(1, 1), (1, 2)], 100),
+        ("pearson", [()], 100), ("spearman", [(1, 1), (2, 3), (4, 3)], 100),
     ],
-)
+)  # fmt: skip
 def test_a_ceiling_is_the_agreement_of_annotators_where_ratings_are_known(
     metric: str, ratings: list[tuple[float, ...]], ceiling: float
 ) -> None:
