@@ -61,10 +61,8 @@ def test_counts_and_published_bytes_that_are_equal(specs: Path, folder: Path) ->
     found = outcome(specs, folder)
     assert found.faults == []
     assert [(s.split, s.has_form, s.hash) for s in found.splits] == [
-        ("train", True, True),
-        ("dev", True, None),
-        ("test", False, None),
-    ]
+        ("train", True, True), ("dev", True, None), ("test", False, None),
+    ]  # fmt: skip
     assert "as expected: 1 of 1 dataset, 3 of 3 counts and 1 of 1 known hash;" in printed([found], {})
 
 

@@ -116,13 +116,10 @@ def test_counts_of_a_conversion_are_compared_with_the_spec(specs: Path, tmp_path
     assert "damaged" in looked_at(specs, tmp_path, mirror=str(mirror))["bc2gm"].counts
 
 
-@pytest.mark.parametrize(
-    ("expect", "counted", "said"),
-    [
-        ("{train: {mentions: 2}}", True, "counts as expected (of dev, test: nothing expected)"),
-        ("{train: {}}", None, "converted; counts: nothing expected"),
-    ],
-)
+@pytest.mark.parametrize(("expect", "counted", "said"), [
+    ("{train: {mentions: 2}}", True, "counts as expected (of dev, test: nothing expected)"),
+    ("{train: {}}", None, "converted; counts: nothing expected"),
+])  # fmt: skip
 def test_where_nothing_is_expected_no_counts_are_as_expected(
     specs: Path, tmp_path: Path, folder: Path, expect: str, counted: bool | None, said: str
 ) -> None:

@@ -44,12 +44,11 @@ def test_a_plan_begins_with_its_answer() -> None:
     plan.bytes_known, plan.bytes_assumed, plan.files_unknown, plan.disk = 1.25e9, 5.67e9, 1000, 8.9e9
     plan.to_do.update(table=1200)
     assert lines(plan)[:5] == [
-        "GPU-hours: 21 of one B, 42 of one A; not counted: 3 trainings of unknown size",
-        "CPU-hours: 2.0",
+        "GPU-hours: 21 of one B, 42 of one A; not counted: 3 trainings of unknown size", "CPU-hours: 2.0",
         "to fetch: 6.9 GB (1.2 of known size); not counted: 1,000 files of unknown size",
         "on disk: 8.9 GB (assumed); not counted: 1,000 files of unknown size",
         "jobs: 1,200 to do, 0 done already",
-    ]
+    ]  # fmt: skip
     assert lines(Plan())[0] == "GPU-hours: none"
 
 
@@ -92,9 +91,8 @@ def test_batches_that_a_gpu_divides_are_shown_and_unknown_lengths_are_named() ->
     first = found.index("Fine-tuning: parts of a batch of the longest inputs layers x width A B")
     assert found[first:][:3] == [
         "Fine-tuning: parts of a batch of the longest inputs layers x width A B",
-        "p: 16 of 8,192 tokens 12 x 768 16 4",
-        "q: 2 of 8,192 tokens 12 x 4096 too large 2",
-    ]
+        "p: 16 of 8,192 tokens 12 x 768 16 4", "q: 2 of 8,192 tokens 12 x 4096 too large 2",
+    ]  # fmt: skip
     assert sum(line.startswith("parts of a batch: ") for line in found) == 2
     assert not any("parts of a batch" in line for line in lines(Plan(batches={long})))
 
@@ -108,21 +106,16 @@ def test_finished_trainings_are_listed_up_to_a_limit(number: int, more: list[str
 
 def test_recipes_are_a_table_of_markdown() -> None:
     assert recipes_as_markdown([SMALL], GPUS) == [
-        "| recipe | operations | A-hours | B-hours |",
-        "|---|---|---|---|",
+        "| recipe | operations | A-hours | B-hours |", "|---|---|---|---|",
         "| `small` | 3.6e+15 | 2.0 | 1.0 |",
-    ]
+    ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("family", "hidden", "length", "share"),
-    [
-        ("bert", 768, 128, 0.1), ("bert", 768, 255, 0.1), ("bert", 768, 256, 0.2),
-        ("roberta", 1023, 128, 0.1),
-        ("bert", 1024, 128, 0.3), ("albert", 4096, 512, 0.4),
-        ("electra", 768, 512, 0.6), ("electra", 768, 128, 0.5),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("family", "hidden", "length", "share"), [
+    ("bert", 768, 128, 0.1), ("bert", 768, 255, 0.1), ("bert", 768, 256, 0.2), ("roberta", 1023, 128, 0.1),
+    ("bert", 1024, 128, 0.3), ("albert", 4096, 512, 0.4), ("electra", 768, 512, 0.6),
+    ("electra", 768, 128, 0.5),
+])  # fmt: skip
 def test_the_nearest_case_of_the_benchmark_gives_the_share(
     family: Any, hidden: int, length: int, share: float
 ) -> None:

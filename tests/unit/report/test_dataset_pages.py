@@ -27,18 +27,12 @@ def recipe(**changes: Any) -> PageRecipe:
         "domain": "biomedical", "suites": ["blurb"], "metric": "micro_f1", "negative": "false",
         "access": "credentialed", "apply": "https://example.org/apply", "licence": "the licence of the drugs",
         "citation": "examples from Table 3", "conflicts": ["Table 3 prints 99."], "notes": ["a note"],
-        "glosses": {
-            "annotated": "what the chemical does", "labels": {"CPR:3": "upregulates"},
-            "source": "guidelines of the drugs",
-        },
+        "glosses": {"annotated": "what the chemical does", "labels": {"CPR:3": "upregulates"},
+         "source": "guidelines of the drugs"},
         "scale": "full", "scale_title": "full scale", "made_up": False,
         "card": "datasets/drugs@blurb/card.json",
-        "sources": [
-            {
-                "role": "archive", "place": "corpus.zip, in the folder local_files.drugs", "url": None,
-                "check": None, "record": RECORD,
-            },
-        ],
+        "sources": [{"role": "archive", "place": "corpus.zip, in the folder local_files.drugs", "url": None,
+          "check": None, "record": RECORD}],
         "published": {"train": {"name": "train.tsv", "sha256": "c" * 64}}, "variants": ["drugs@blue"],
     }  # fmt: skip
     return build(PageRecipe, values | changes, "here")
@@ -111,14 +105,11 @@ def test_names_notes_and_labels_are_escaped(tmp_path: Path) -> None:
     assert not parsed(render(made)).xpath("//script")
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"name": "drugs@blue"}, "is the card of drugs@blurb, expected drugs@blue"),
-        ({"role": "other"}, "was made from .other of drugs@blurb"),
-        ({"sha256": "6" * 64}, "describes another file than .*card.json was made from"),
-    ],
-)
+@pytest.mark.parametrize(("changes", "message"), [
+    ({"name": "drugs@blue"}, "is the card of drugs@blurb, expected drugs@blue"),
+    ({"role": "other"}, "was made from .other of drugs@blurb"),
+    ({"sha256": "6" * 64}, "describes another file than .*card.json was made from"),
+])  # fmt: skip
 def test_a_card_of_another_dataset_or_of_other_sources_is_refused(
     tmp_path: Path, changes: dict[str, str], message: str
 ) -> None:

@@ -13,13 +13,10 @@ from pubmill.tables.cells import Table
 from tests.unit import toy_tables as made_up
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "about", "values"),
-    [
-        (0, 10, 5, [0, 2, 4, 6, 8, 10]), (0, 10, 4, [0, 5, 10]), (79.3, 92.7, 4, [80, 85, 90]),
-        (0.12, 0.47, 4, [0.2, 0.3, 0.4]), (-3, 3, 6, [-3, -2, -1, 0, 1, 2, 3]), (1.1, 1.9, 1, [1.5]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("low", "high", "about", "values"), [
+    (0, 10, 5, [0, 2, 4, 6, 8, 10]), (0, 10, 4, [0, 5, 10]), (79.3, 92.7, 4, [80, 85, 90]),
+    (0.12, 0.47, 4, [0.2, 0.3, 0.4]), (-3, 3, 6, [-3, -2, -1, 0, 1, 2, 3]), (1.1, 1.9, 1, [1.5]),
+])  # fmt: skip
 def test_ticks_are_at_multiples_of_one_two_or_five(
     low: float, high: float, about: int, values: list[float]
 ) -> None:
@@ -111,15 +108,8 @@ def test_a_stage_that_is_not_shown_is_passed_through() -> None:
     )
     stages = [box.stage for box in figure.boxes]
     assert stages == [
-        "download",
-        "models",
-        "convert",
-        "fine-tune",
-        "predictions",
-        "score",
-        "tables",
-        "report",
-    ]
+        "download", "models", "convert", "fine-tune", "predictions", "score", "tables", "report",
+    ]  # fmt: skip
     assert "models: 1 thing, reads download." in figure.description
     assert "fine-tune: 1 thing, reads models and convert." in figure.description
 

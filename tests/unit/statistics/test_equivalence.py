@@ -114,10 +114,9 @@ def rule(**margins: Margin) -> Equivalence:
     return Equivalence(alpha=0.05, power=0.8, margins=margins, runs={})
 
 
-@pytest.mark.parametrize(
-    ("number", "shown"),
-    [(1, "0.5 for R0 (why)"), (4, "0.5 for R0, r1, r2, r3 (why)"), (5, "0.5 for most (why)")],
-)
+@pytest.mark.parametrize(("number", "shown"), [
+    (1, "0.5 for R0 (why)"), (4, "0.5 for R0, r1, r2, r3 (why)"), (5, "0.5 for most (why)"),
+])  # fmt: skip
 def test_a_margin_names_its_rows_if_they_are_few(number: int, shown: str) -> None:
     made = rule(**{f"r{i}": Margin(points=0.5, why="why") for i in range(number)})
     assert rule_in_words(made, "mean", {"r0": "R0"}).endswith(f"Margins in points: {shown}.")

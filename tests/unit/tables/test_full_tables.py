@@ -39,11 +39,10 @@ class Story:
 
 
 STORIES = {
-    "equal": Story(0, 0.1, "reproduced"),
-    "far": Story(3, 0.1, "not reproduced"),
+    "equal": Story(0, 0.1, "reproduced"), "far": Story(3, 0.1, "not reproduced"),
     "scattered": Story(1.5, 4, "within the minimal detectable difference"),
     "frozen": Story(0, 0, "no verdict"),
-}
+}  # fmt: skip
 
 
 @cache

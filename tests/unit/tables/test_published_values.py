@@ -35,22 +35,16 @@ def test_blank_values_and_quoted_notes_are_kept(tmp_path: Path) -> None:
     assert (value["column"], value["row"], value["value"], value["printed"]) == ("NA", "null", -1.5, "-1.50")
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ('a,b,c,1,"two\nlines"\n\na,b,d,x,\n', ":5: the value 'x' is not a number"),
-        ('a,b,c,1,"two\r\nlines"\na,b,c,2,\n', ":4: duplicate entry a / b / c"),
-        ("a,b,c,1,\na,b,d,2,,\n", ":3: expected 5 fields"),
-        ("a,b,c,1,\na,b,d,2,,,,,\n", ":3: expected 5 fields"),
-        ("a,b,c,1,\n\n\na,b,d,2\n", ":5: expected 5 fields"),
-        ("a,b,c,nan,\n", ":2: the value 'nan' is not a number"),
-        ("a,b,c,,\n", ":2: the value '' is not a number"),
-        (
-            "a,b,mrr,x,\na,b,entity_f1,841,\na,b,steps,841,\n",
-            ":3: entity_f1 is a score of 0 to 100 points, not 841",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("text", "message"), [
+    ('a,b,c,1,"two\nlines"\n\na,b,d,x,\n', ":5: the value 'x' is not a number"),
+    ('a,b,c,1,"two\r\nlines"\na,b,c,2,\n', ":4: duplicate entry a / b / c"),
+    ("a,b,c,1,\na,b,d,2,,\n", ":3: expected 5 fields"), ("a,b,c,1,\na,b,d,2,,,,,\n", ":3: expected 5 fields"),
+    ("a,b,c,1,\n\n\na,b,d,2\n", ":5: expected 5 fields"),
+    ("a,b,c,nan,\n", ":2: the value 'nan' is not a number"),
+    ("a,b,c,,\n", ":2: the value '' is not a number"),
+    ("a,b,mrr,x,\na,b,entity_f1,841,\na,b,steps,841,\n",
+     ":3: entity_f1 is a score of 0 to 100 points, not 841"),
+])  # fmt: skip
 def test_errors_name_the_line_of_the_file(tmp_path: Path, text: str, message: str) -> None:
     """Also after blank lines, after notes of several lines, and after another mistake."""
     path = tmp_path / "t.csv"
@@ -80,15 +74,12 @@ def test_wrong_values_and_values_without_a_cell_are_one_error(tmp_path: Path) ->
 HEADER_WANTED = r"t\.csv:1: the header is .*, expected \['column'"
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", HEADER_WANTED), (b"\n", HEADER_WANTED), (b"row;column\n", HEADER_WANTED),
-        (b"column,row,metric,value,note,more\n", HEADER_WANTED),
-        (b"a" * 100_000, r"the header is \['a{198}, expected"),
-        (made_up.HEADER.encode() + b"a,b,c,1,caf\xe9\n", r"t\.csv: not a CSV file in UTF-8"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("content", "message"), [
+    (b"", HEADER_WANTED), (b"\n", HEADER_WANTED), (b"row;column\n", HEADER_WANTED),
+    (b"column,row,metric,value,note,more\n", HEADER_WANTED),
+    (b"a" * 100_000, r"the header is \['a{198}, expected"),
+    (made_up.HEADER.encode() + b"a,b,c,1,caf\xe9\n", r"t\.csv: not a CSV file in UTF-8"),
+])  # fmt: skip
 def test_another_header_or_no_text_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
     (tmp_path / "t.csv").write_bytes(content)
     with pytest.raises(PubmillError, match=message):
@@ -102,18 +93,10 @@ def value(printed: str) -> PublishedValue:
 COMPOSITE = Composite(name="c", label="C", groups={"a": ("x", "y"), "b": ("z",)})
 
 
-@pytest.mark.parametrize(
-    ("printed", "again"),
-    [
-        ("75.1", None),
-        ("74.9", None),
-        ("75.2", 75.0),
-        ("74.8", 75.0),
-        ("75.05", None),
-        ("75.06", 75.0),
-        ("75", None),
-    ],
-)
+@pytest.mark.parametrize(("printed", "again"), [
+    ("75.1", None), ("74.9", None), ("75.2", 75.0), ("74.8", 75.0), ("75.05", None), ("75.06", 75.0),
+    ("75", None),
+])  # fmt: skip
 def test_a_composite_that_does_not_follow_from_its_parts_is_computed_again(
     printed: str, again: float | None
 ) -> None:
