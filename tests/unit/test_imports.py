@@ -121,8 +121,9 @@ LIBRARIES = {"transformers", "pandas", "duckdb", "pyarrow", "scipy", "seqeval", 
             "from pubmill.finetuning.run import finetune",
             {"torch._dynamo", "torch.distributed.tensor", "sympy", *LIBRARIES},
         ),
+        ("import pubmill.jobs.score", {"pandas"}),
     ],
-    ids=["the Snakefile", "a fine-tuning, before it loads a model"],
+    ids=["the Snakefile", "a fine-tuning, before it loads a model", "a score"],
 )
 def test_starts_do_not_load_libraries_that_they_may_not_need(
     root: Path, start: str, unneeded: set[str]

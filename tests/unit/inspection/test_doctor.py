@@ -190,9 +190,8 @@ def test_weights_that_cannot_be_had_say_what_to_do(specs: Path, tmp_path: Path) 
 def test_released_weights_that_are_not_pinned_are_reported(specs: Path, tmp_path: Path) -> None:
     url = "https://example.org/bert.tar.gz"
     for name, released in (
-        ("newest", "{id: lab/bert, revision: null}"),
-        ("packed", f"{{url: '{url}', sha256: null}}"),
-    ):
+        ("newest", "{id: lab/bert, revision: null}"), ("packed", f"{{url: '{url}', sha256: null}}"),
+    ):  # fmt: skip
         (specs / f"models/{name}.yaml").write_text(f"name: {name}\nlowercase: true\nreleased: {released}\n")
     study: dict[str, Any] = {"tables": ["gu2020/table06"], "models": ["newest", "packed"]}
     said = models_of(specs, tmp_path, **study)

@@ -192,9 +192,8 @@ def test_what_the_benchmark_measured_takes_the_place_of_what_is_assumed(root: Pa
     assert assumed.peaks["V100"] == 125e12
     rows = [{"name": "BERT-base", "length": 512, "operations_per_second": 0.6 * 989e12}]
     for device, share, source in (
-        ("NVIDIA H200", 0.6, "measured on NVIDIA H200"),
-        ("RTX 3090", 0.4, "assumed: 40% of the peak"),
-    ):
+        ("NVIDIA H200", 0.6, "measured on NVIDIA H200"), ("RTX 3090", 0.4, "assumed: 40% of the peak"),
+    ):  # fmt: skip
         (tmp_path / "pretraining.json").write_text(json.dumps({"device": device, "rows": rows}))
         found = read_gpus(root / "specs", tmp_path)
         assert found.share(BASE, 512) == pytest.approx(share) and found.share(BASE, 128) == 0.4

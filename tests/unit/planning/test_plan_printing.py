@@ -11,9 +11,9 @@ from pubmill.messages.terminal_tables import coloured
 from pubmill.planning.plan import LongestBatch, Plan, Training
 from pubmill.planning.plan_printing import SHOWN_RUNS, print_plan, recipes_as_markdown, shown
 from pubmill.recipes import Architecture
-from pubmill.stages import Graph, costs
+from pubmill.stages import Graph
 from pubmill.stages.gpus import Gpus
-from pubmill.stages.stage import ASSUMED, Seconds, stages
+from pubmill.stages.stage import ASSUMED, Seconds
 
 GPUS = Gpus({"A": 1e12, "B": 2e12}, {"pretraining": 0.5, "finetuning": 0.25})
 SMALL, BIG = Training("small", 2, 0, 3.6e15, 7.2e15), Training("big", 1000, 3, 3.6e16, 1.44e17)
@@ -131,17 +131,6 @@ def test_the_nearest_case_of_the_benchmark_gives_the_share(
     assert gpus.share_of_finetuning("tokens") == 0.25
     assert gpus.share_source("finetuning") == "assumed: 25% of the peak"
     assert gpus.share_source("pretraining").startswith("measured on A")
-
-
-def test_costs_of_rules_are_those_that_were_measured() -> None:
-    """Seconds of one core (of a block, for one of its files), from the rates of benchmarks/README.md."""
-    measured = {rule: one.seconds for rule, one in stages().items() if one.seconds != ASSUMED}
-    assert {rule: round(cost.seconds, 2) for rule, cost in measured.items()} == {
-        "parse": 4.6, "select_documents": 1.9, "fingerprint": 4.11, "find_contamination": 6.12,
-        "count_words": 2.11, "latest_versions": 60, "pack": 600,
-    }  # fmt: skip
-    assert ASSUMED.seconds == 5 and costs.PUBMED_FILE == 39e6 and round(costs.PACKED) == 11_400_000
-    assert costs.PMC_SHARD == 150e6
 
 
 @pytest.mark.parametrize(("good", "style"), [(True, "green"), (False, "bold red"), (None, "dim")])

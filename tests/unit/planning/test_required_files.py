@@ -32,10 +32,9 @@ def graph() -> Graph:
         shards=lambda block: ["PMC00000xxxx", "PMC00001xxxx", "PMC00002xxxx"],
     )
     models = SimpleNamespace(
-        weights=WEIGHTS_OF.__getitem__,
-        pin=lambda model: {"revision": "2" * 40} if model == "found" else {},
+        weights=WEIGHTS_OF.__getitem__, pin=lambda model: {"revision": "2" * 40} if model == "found" else {},
         release=lambda model: {"kind": "hub" if model == "open" else "archive", "id": "group/c"},
-    )
+    )  # fmt: skip
     sources = SimpleNamespace(checks=checks.__getitem__)
     return cast(Graph, SimpleNamespace(sources=sources, models=models, stage=lambda kind: fetched))
 

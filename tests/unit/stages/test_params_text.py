@@ -17,13 +17,9 @@ from tests.unit.toy_studies import targets
 def recipes_of(made: Graph) -> list[Any]:
     run = RunKey("blurb", "pubmedbert-base", "bc2gm", "standard")
     of = SimpleNamespace(
-        corpus="pubmed-abstracts",
-        source="pubmed",
-        use="contamination",
-        vocab="pubmed-uncased",
-        dataset="bc2gm",
-        recipe="pubmedbert-base",
-    )
+        corpus="pubmed-abstracts", source="pubmed", use="contamination", vocab="pubmed-uncased",
+        dataset="bc2gm", recipe="pubmedbert-base",
+    )  # fmt: skip
     names = (
         "lock_corpus latest_versions fingerprint find_duplicates index_evaluation_texts vocab_diagnosis pack "
         "pretrain select_documents train_vocab"

@@ -152,11 +152,10 @@ def test_a_run_that_cannot_be_is_reported(demo: Graph, run: RunKey, reported: st
 
 def test_seeds_of_a_dataset_of_its_folds_or_of_all(full: Graph) -> None:
     for protocol, model, dataset, seeds in (
-        ("blurb", "m", "bc2gm", (1, 2, 3, 4, 5)),
-        ("blurb", "m", "biosses", tuple(range(1, 11))),
+        ("blurb", "m", "bc2gm", (1, 2, 3, 4, 5)), ("blurb", "m", "biosses", tuple(range(1, 11))),
         ("lewis2020", "m", "gad@fold-3", (1, 2, 3, 4, 5)),
         ("alrowili2021", "bio-lm-large", "chemprot@blurb", (10, 42, 1234, 12345, 666)),
-    ):
+    ):  # fmt: skip
         assert full.runs.seeds(RunKey(protocol, model, dataset, "standard")) == seeds
 
 
