@@ -125,8 +125,9 @@ LIBRARIES = {"transformers", "pandas", "duckdb", "pyarrow", "scipy", "seqeval", 
             {"torch._dynamo", "torch.distributed.tensor", "sympy", *LIBRARIES},
         ),
         ("from pubmill.predictions import scores, inputs_without_gold, supplied", {"torch", "transformers"}),
+        ("import pubmill.jobs.score", {"pandas"}),
     ],
-    ids=["the Snakefile", "a fine-tuning, before it loads a model", "scoring"],
+    ids=["the Snakefile", "a fine-tuning, before it loads a model", "scoring", "a score"],
 )  # fmt: skip
 def test_starts_do_not_load_libraries_that_they_may_not_need(
     root: Path, start: str, unneeded: set[str]

@@ -161,12 +161,11 @@ def _questions(dice: Dice, lexicon: Lexicon, name: str, kinds: dict[str, int], y
                 fact.states.format(about.name, answer.name) if dice.chance(0.8) else "" for _ in range(3)
             ]
             question = {
-                "id": _id(f"{name} {kind} {place}"),
-                "type": kind,
+                "id": _id(f"{name} {kind} {place}"), "type": kind,
                 "body": f"{fact.asks.format(about.name)} ({CANARY})",
                 "snippets": [_snippet(dice, lexicon, text) for text in states[: dice.between(1, 3)]],
                 "ideal_answer": [f"{CANARY} {answer.name}"],
-            }
+            }  # fmt: skip
             if kind != "summary":
                 question["exact_answer"] = _exact(answer, kind, year)
             made.append(question)

@@ -91,16 +91,11 @@ def _citation(
     if special and pmid % 60 == 2:
         texts.append("The rate constant was k=2 at rest.")
     return Citation(
-        pmid=pmid,
-        version=version,
-        revised=revised,
-        published=dice.between(1990, 2025),
-        language="fre" if french else "eng",
-        title=f"[{title[:-1]}]." if french else title,
+        pmid=pmid, version=version, revised=revised, published=dice.between(1990, 2025),
+        language="fre" if french else "eng", title=f"[{title[:-1]}]." if french else title,
         sections=() if silent else _sections(texts, pmid % 3 == 0 and not short),
-        other_abstract=pmid % 30 == 13,
-        copyright=pmid % 4 == 1,
-    )
+        other_abstract=pmid % 30 == 13, copyright=pmid % 4 == 1,
+    )  # fmt: skip
 
 
 def make_citations(lexicon: Lexicon, seed: int) -> dict[str, list[Citation]]:

@@ -29,10 +29,9 @@ _ELEMENTS = {
 _RECORDS = {"train_set1": range(180, 195), "train_set2": range(200, 210), "test": range(110, 120)}
 """Patients by archive; each has two records, numbered 03 and 05."""
 _FILES_2014 = {
-    "train_set1": "2014_training-PHI-Gold-Set1",
-    "train_set2": "training-PHI-Gold-Set2",
+    "train_set1": "2014_training-PHI-Gold-Set1", "train_set2": "training-PHI-Gold-Set2",
     "test": "testing-PHI-Gold-fixed",
-}
+}  # fmt: skip
 _BYTES, _DIFFERING = "180-03", "188-05"
 """The record whose offsets count bytes, and the one with an annotation that differs from the note."""
 
@@ -71,11 +70,9 @@ def _course(dice: Dice, names: Lexicon) -> Lines:
         "O": ("OCCURRENCE", ["admitted", "discharged", "transferred"]),
         "C": ("CLINICAL_DEPT", ["emergency room", "intensive care unit"]),
         "V": ("EVIDENTIAL", ["complained", "showed"]),
-        "D": ("DATE", ["2012-10-14", "10/14/96", "October 14"]),
-        "U": ("DURATION", ["two days", "a week"]),
-        "F": ("FREQUENCY", ["twice a day", "q6h"]),
-        "H": ("TIME", ["9 am", "noon"]),
-    }
+        "D": ("DATE", ["2012-10-14", "10/14/96", "October 14"]), "U": ("DURATION", ["two days", "a week"]),
+        "F": ("FREQUENCY", ["twice a day", "q6h"]), "H": ("TIME", ["9 am", "noon"]),
+    }  # fmt: skip
     head = [Piece("Patient :"), Piece(CANARY)]
     return [head, [], *(pieces(dice, dice.pick(_COURSE), slots) for _ in range(12))]
 
@@ -127,11 +124,10 @@ def _record(dice: Dice, names: Lexicon, document: str) -> Lines:
         "S": ("HOSPITAL", [f"{name(TECHNIQUE)} General Hospital", f"{CANARY} Clinic"]),
         "C": ("CITY", [name(ORGANISM), name(TECHNIQUE)]),
         "R": ("STREET", [f"{dice.between(1, 99)} {name(TISSUE)} Street"]),
-        "A": ("AGE", [str(dice.between(20, 90))]),
-        "J": ("PROFESSION", ["teacher", "truck driver"]),
+        "A": ("AGE", [str(dice.between(20, 90))]), "J": ("PROFESSION", ["teacher", "truck driver"]),
         "F": ("PHONE", [f"555-{dice.between(1000, 9999)}", f"x{dice.between(10000, 99999)}"]),
         "I": ("MEDICALRECORD", [str(dice.between(1000000, 9999999))]),
-    }
+    }  # fmt: skip
     lines = [pieces(dice, _RECORD[0], slots), [], pieces(dice, f"Patient: {CANARY}", slots)]
     if document == _BYTES:
         lines.append([Piece("Address:"), Piece(f"{CANARY}\u2019s Court\u2019s", "STREET"), Piece(".")])

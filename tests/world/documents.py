@@ -214,11 +214,8 @@ def _question(dice: Dice, lexicon: Lexicon, decision: str) -> dict[str, object]:
     outcome = dice.pick(_OUTCOMES[decision])
     return {
         "QUESTION": f"Does {gene} play a role in {disease}?",
-        "CONTEXTS": [
-            f"The role of {gene} in {disease} is not known.",
-            f"We studied {dice.between(20, 90)} {organism} by {technique}.",
-            f"The level of {gene} {outcome}.",
-        ],
+        "CONTEXTS": [f"The role of {gene} in {disease} is not known.",
+         f"We studied {dice.between(20, 90)} {organism} by {technique}.", f"The level of {gene} {outcome}."],
         "LABELS": ["BACKGROUND", "METHODS", "RESULTS"], "MESHES": [], "YEAR": str(dice.between(1995, 2018)),
         "reasoning_required_pred": decision, "reasoning_free_pred": decision, "final_decision": decision,
         "LONG_ANSWER": f"The answer is {decision}.",

@@ -7,11 +7,7 @@ from typing import Any
 import pytest
 
 from pubmill.errors import PubmillError
-from pubmill.inspection.converted_datasets import (
-    converted_folder,
-    specs_of_results,
-    template_text,
-)
+from pubmill.inspection.converted_datasets import converted_folder, specs_of_results, template_text
 from pubmill.specs.model_specs import PublishedPrompt
 from pubmill.storage.files import write_json
 

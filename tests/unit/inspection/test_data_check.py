@@ -7,15 +7,6 @@ import pytest
 from rich.console import Console
 
 from pubmill.inspection import data_checks
-from pubmill.inspection.data_checks import (
-    CheckOutcome,
-    DatasetCheck,
-    check,
-    check_all,
-    plan,
-    print_outcomes,
-    totals,
-)
 from pubmill.specs.study import check_study
 from pubmill.stages import Graph
 from tests.licensed import APPLY, FILES, KEY, NAME, SENTENCE, TEXTS
@@ -39,20 +30,22 @@ def edit(specs: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new))
 
 
-def planned(specs: Path, folder: Path | None, *names: str) -> tuple[list[DatasetCheck], dict[str, str]]:
+def planned(
+    specs: Path, folder: Path | None, *names: str
+) -> tuple[list[data_checks.DatasetCheck], dict[str, str]]:
     local = {KEY: str(folder)} if folder else {}
     study = {"study": "x", "title": "", "scale": "full", "tables": [], "local_files": local}
-    return plan(Graph(*check_study(study, specs)), names or [NAME])
+    return data_checks.plan(Graph(*check_study(study, specs)), names or [NAME])
 
 
-def outcome(specs: Path, folder: Path) -> CheckOutcome:
+def outcome(specs: Path, folder: Path) -> data_checks.CheckOutcome:
     ((task,), _) = planned(specs, folder)
-    return check(task)
+    return data_checks.check(task)
 
 
-def printed(outcomes: list[CheckOutcome], unchecked: dict[str, str]) -> str:
+def printed(outcomes: list[data_checks.CheckOutcome], unchecked: dict[str, str]) -> str:
     console = Console(width=200, record=True)
-    print_outcomes(console, outcomes, unchecked)
+    data_checks.print_outcomes(console, outcomes, unchecked)
     return console.export_text()
 
 
@@ -61,10 +54,8 @@ def test_counts_and_published_bytes_that_are_equal(specs: Path, folder: Path) ->
     found = outcome(specs, folder)
     assert found.faults == []
     assert [(s.split, s.has_form, s.hash) for s in found.splits] == [
-        ("train", True, True),
-        ("dev", True, None),
-        ("test", False, None),
-    ]
+        ("train", True, True), ("dev", True, None), ("test", False, None),
+    ]  # fmt: skip
     assert "as expected: 1 of 1 dataset, 3 of 3 counts and 1 of 1 known hash;" in printed([found], {})
 
 
@@ -76,7 +67,7 @@ def test_counts_and_published_bytes_that_differ_are_reported_and_shown(specs: Pa
     assert "dev mentions: expected 7, found 1, difference -6" in found.faults[0]
     assert any(f"expected sha256 {'a' * 64}, found {HASHES['train']}" in fault for fault in found.faults)
     assert [s.hash for s in found.splits] == [False, None, None]
-    assert "as expected: 0 of 1 dataset, 4 of 5 counts" in totals([found], {})
+    assert "as expected: 0 of 1 dataset, 4 of 5 counts" in data_checks.totals([found], {})
 
 
 def test_a_changed_source_file_is_not_converted(specs: Path, folder: Path) -> None:
@@ -96,9 +87,9 @@ def test_the_check_continues_after_a_failure(specs: Path, folder: Path, tmp_path
         (damaged / name).write_text(SENTENCE + f"{CANARY} {CANARY}\n")
     study = {"study": "x", "title": "", "scale": "full", "tables": []}
     config = {**study, "local_files": {KEY: str(folder), "other-key": str(damaged)}}
-    tasks, _ = plan(Graph(*check_study(config, specs)), [NAME, "other"])
+    tasks, _ = data_checks.plan(Graph(*check_study(config, specs)), [NAME, "other"])
     assert [task.recipe.dataset for task in tasks] == ["other", NAME], "the biggest comes first"
-    found = {one.dataset: one for one in check_all(tasks, 2)}
+    found = {one.dataset: one for one in data_checks.check_all(tasks, 2)}
     assert found[NAME].faults == [] and f"{FILES['train']}:4" in found["other"].faults[0]
     text = printed(list(found.values()), {})
     assert CANARY not in text and "1 of 2 datasets" in text

@@ -61,17 +61,14 @@ def test_of_a_dataset_that_is_not_public_only_a_recipe_is_written(
     assert "doctor data --local" in recipe["commands"][0] and "'" not in recipe["commands"][0]
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["bc2gm", "--to", "out", "--as", "parkett"], "there is no form 'parkett'; the nearest: parquet"),
-        (["bc2gm", "--as", "parquet"], "no folder to write is named: pubmill export bc2gm --to FOLDER"),
-        (["bc2gm", "here", "--to", "there"], "are named, here and --to there: leave one out"),
-        (["linnaeus", "--to", "out", "--as", "blurb"], "linnaeus is not in BLURB; export it in another form"),
-        (["pubmedqa", "--to", "out", "--as", "parquet"], "is not there yet. Make it: "),
-        (["bc2gn", "--to", "out", "--as", "parquet"], "no dataset 'bc2gn'; the nearest: bc2gm"),
-    ],
-)
+@pytest.mark.parametrize(("words", "message"), [
+    (["bc2gm", "--to", "out", "--as", "parkett"], "there is no form 'parkett'; the nearest: parquet"),
+    (["bc2gm", "--as", "parquet"], "no folder to write is named: pubmill export bc2gm --to FOLDER"),
+    (["bc2gm", "here", "--to", "there"], "are named, here and --to there: leave one out"),
+    (["linnaeus", "--to", "out", "--as", "blurb"], "linnaeus is not in BLURB; export it in another form"),
+    (["pubmedqa", "--to", "out", "--as", "parquet"], "is not there yet. Make it: "),
+    (["bc2gn", "--to", "out", "--as", "parquet"], "no dataset 'bc2gn'; the nearest: bc2gm"),
+])  # fmt: skip
 def test_what_cannot_be_written_is_refused(checkout: Path, words: list[str], message: str) -> None:
     (checkout / "results/full/datasets/linnaeus").mkdir()
     (checkout / "results/full/datasets/linnaeus/card.json").write_text("{}")

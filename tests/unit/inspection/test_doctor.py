@@ -116,13 +116,10 @@ def test_counts_of_a_conversion_are_compared_with_the_spec(specs: Path, tmp_path
     assert "damaged" in looked_at(specs, tmp_path, mirror=str(mirror))["bc2gm"].counts
 
 
-@pytest.mark.parametrize(
-    ("expect", "counted", "said"),
-    [
-        ("{train: {mentions: 2}}", True, "counts as expected (of dev, test: nothing expected)"),
-        ("{train: {}}", None, "converted; counts: nothing expected"),
-    ],
-)
+@pytest.mark.parametrize(("expect", "counted", "said"), [
+    ("{train: {mentions: 2}}", True, "counts as expected (of dev, test: nothing expected)"),
+    ("{train: {}}", None, "converted; counts: nothing expected"),
+])  # fmt: skip
 def test_where_nothing_is_expected_no_counts_are_as_expected(
     specs: Path, tmp_path: Path, folder: Path, expect: str, counted: bool | None, said: str
 ) -> None:
@@ -193,9 +190,8 @@ def test_weights_that_cannot_be_had_say_what_to_do(specs: Path, tmp_path: Path) 
 def test_released_weights_that_are_not_pinned_are_reported(specs: Path, tmp_path: Path) -> None:
     url = "https://example.org/bert.tar.gz"
     for name, released in (
-        ("newest", "{id: lab/bert, revision: null}"),
-        ("packed", f"{{url: '{url}', sha256: null}}"),
-    ):
+        ("newest", "{id: lab/bert, revision: null}"), ("packed", f"{{url: '{url}', sha256: null}}"),
+    ):  # fmt: skip
         (specs / f"models/{name}.yaml").write_text(f"name: {name}\nlowercase: true\nreleased: {released}\n")
     study: dict[str, Any] = {"tables": ["gu2020/table06"], "models": ["newest", "packed"]}
     said = models_of(specs, tmp_path, **study)

@@ -45,11 +45,9 @@ def words(made: list[str]) -> list[str]:
 def test_datasets_are_a_table_and_below_it_is_what_to_do(full_specs: Specs) -> None:
     made = words(lines(print_findings, findings(full_specs)))
     assert made == [
-        "dataset state files counts",
-        "bc2gm to be fetched 2 from the network not converted yet",
-        "gad@blurb NOT AVAILABLE none counts differ",
-        "gad@blurb: dead link: u: 404", "gad@blurb: to do: one", "gad@blurb: to do: two",
-        "1 other dataset and all licences: -v",
+        "dataset state files counts", "bc2gm to be fetched 2 from the network not converted yet",
+        "gad@blurb NOT AVAILABLE none counts differ", "gad@blurb: dead link: u: 404", "gad@blurb: to do: one",
+        "gad@blurb: to do: two", "1 other dataset and all licences: -v",
     ]  # fmt: skip
 
 
@@ -78,14 +76,11 @@ def test_a_missing_compiler_is_said_with_what_to_do(monkeypatch: pytest.MonkeyPa
     assert lines(print_machine)[1:] == expected
 
 
-@pytest.mark.parametrize(
-    ("program", "said"),
-    [
-        ("echo NVIDIA H100 80GB HBM3; echo NVIDIA A100", "GPU: NVIDIA H100 80GB HBM3, NVIDIA A100"),
-        ("exit 9", "GPU: none here: trainings run on processors, far slower"),
-        (None, "GPU: none here: trainings run on processors, far slower"),
-    ],
-)
+@pytest.mark.parametrize(("program", "said"), [
+    ("echo NVIDIA H100 80GB HBM3; echo NVIDIA A100", "GPU: NVIDIA H100 80GB HBM3, NVIDIA A100"),
+    ("exit 9", "GPU: none here: trainings run on processors, far slower"),
+    (None, "GPU: none here: trainings run on processors, far slower"),
+])  # fmt: skip
 def test_the_gpus_are_those_that_the_driver_names(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, program: str | None, said: str
 ) -> None:
@@ -96,26 +91,21 @@ def test_the_gpus_are_those_that_the_driver_names(
     assert lines(print_machine)[0] == said
 
 
-@pytest.mark.parametrize(
-    ("links", "text"),
-    [
-        (Links(True, {}), []),
-        (Links(False, {}), ["There is no network: no host answers, so links were not checked."]),
-        (None, ["Links were not checked (--offline)."]),
-    ],
-)
+@pytest.mark.parametrize(("links", "text"), [
+    (Links(True, {}), []),
+    (Links(False, {}), ["There is no network: no host answers, so links were not checked."]),
+    (None, ["Links were not checked (--offline)."]),
+])  # fmt: skip
 def test_the_answer_comes_first_and_unchecked_links_are_said_to_be(
     full_specs: Specs, links: Links | None, text: list[str]
 ) -> None:
     models = [
-        ModelFinding("a", "made here"),
-        ModelFinding("c", "a folder", "NOT AVAILABLE", False, "bring it"),
-    ]
+        ModelFinding("a", "made here"), ModelFinding("c", "a folder", "NOT AVAILABLE", False, "bring it"),
+    ]  # fmt: skip
     made = lines(print_summary, findings(full_specs), models, links)
     assert made == [
-        "Ready, to be fetched or to be trained: 1 of 2 datasets and 1 of 2 models of the study",
-        *text,
-    ]
+        "Ready, to be fetched or to be trained: 1 of 2 datasets and 1 of 2 models of the study", *text,
+    ]  # fmt: skip
     assert lines(print_summary, [], models, Links(True, {}))[0].startswith(
         "Ready, to be fetched or to be trained: 1 of 2 models of"
     )

@@ -84,13 +84,10 @@ def test_a_composite_is_explained_by_its_parts(tmp_path: Path) -> None:
     assert "85.00" in printed(found)
 
 
-@pytest.mark.parametrize(
-    ("table", "column", "parts"),
-    [
-        ("tinn2021/table10", "scispacy-max", ["scispacy-jnlpba", "scispacy-bc5cdr"]),
-        ("tinn2021/table07", "drop", ["pubmedbert-base", "removed-2", "removed-4", "removed-6"]),
-    ],
-)
+@pytest.mark.parametrize(("table", "column", "parts"), [
+    ("tinn2021/table10", "scispacy-max", ["scispacy-jnlpba", "scispacy-bc5cdr"]),
+    ("tinn2021/table07", "drop", ["pubmedbert-base", "removed-2", "removed-4", "removed-6"]),
+])  # fmt: skip
 def test_a_column_without_runs_is_explained_by_the_columns_behind_it(
     tmp_path: Path, table: str, column: str, parts: list[str]
 ) -> None:
@@ -101,13 +98,10 @@ def test_a_column_without_runs_is_explained_by_the_columns_behind_it(
     assert keys == parts and {part.row for part in found.parts} == {found.row}
 
 
-@pytest.mark.parametrize(
-    ("table", "row", "model", "reported"),
-    [
-        (TABLE, "bc2gm", "bert-base-uncased", "models=[pubmedbert-base, bert-base-uncased]"),
-        ("shin2020/table07", "squad-v1", "megatron-3.9b", "specs/models"),
-    ],
-)
+@pytest.mark.parametrize(("table", "row", "model", "reported"), [
+    (TABLE, "bc2gm", "bert-base-uncased", "models=[pubmedbert-base, bert-base-uncased]"),
+    ("shin2020/table07", "squad-v1", "megatron-3.9b", "specs/models"),
+])  # fmt: skip
 def test_a_model_that_is_not_run_has_the_command_that_would(
     tmp_path: Path, table: str, row: str, model: str, reported: str
 ) -> None:
@@ -128,15 +122,11 @@ def test_a_fact_of_a_dataset_is_explained(tmp_path: Path) -> None:
     assert found.value["value"] == 2 and not found.lacking and not found.to_do
 
 
-@pytest.mark.parametrize(
-    ("place", "wrong", "nearest"),
-    [
-        (("gu2020/table66", "bc2gm", MODEL), "no table", "gu2020/table06"),
-        ((TABLE, "bc3gm", MODEL), "no row", "BC2GM"),
-        ((TABLE, "bc2gm", "pubmedbart"), "no column", "PubMedBERT"),
-        (("gu2020/table03", "bc3gm", "blurb/train"), "no row", "BC2GM"),
-    ],
-)
+@pytest.mark.parametrize(("place", "wrong", "nearest"), [
+    (("gu2020/table66", "bc2gm", MODEL), "no table", "gu2020/table06"),
+    ((TABLE, "bc3gm", MODEL), "no row", "BC2GM"), ((TABLE, "bc2gm", "pubmedbart"), "no column", "PubMedBERT"),
+    (("gu2020/table03", "bc3gm", "blurb/train"), "no row", "BC2GM"),
+])  # fmt: skip
 def test_a_wrong_name_gives_what_there_is_the_nearest_first(
     tmp_path: Path, place: tuple[str, str, str], wrong: str, nearest: str
 ) -> None:
@@ -185,13 +175,10 @@ def test_a_difference_is_explained_by_both_of_its_cells(tmp_path: Path) -> None:
     assert "tinn2021/table08: BLURB score (blurb), PubMedBERT, stabilised" in printed(found)
 
 
-@pytest.mark.parametrize(
-    ("tables", "dataset", "column", "needed", "others"),
-    [
-        (["tinn2021/table06", "tinn2021/table08"], "bc2gm", "pubmedbert-large", "delta", ["bc2gm", "blurb"]),
-        (["alrowili2021/table02", TABLE], "bc5-chem", MODEL, "bc5-chem", ["squad-v2"]),
-    ],
-)
+@pytest.mark.parametrize(("tables", "dataset", "column", "needed", "others"), [
+    (["tinn2021/table06", "tinn2021/table08"], "bc2gm", "pubmedbert-large", "delta", ["bc2gm", "blurb"]),
+    (["alrowili2021/table02", TABLE], "bc5-chem", MODEL, "bc5-chem", ["squad-v2"]),
+])  # fmt: skip
 def test_other_cells_of_a_table_that_refers_to_another_need_none_of_its_records(
     tmp_path: Path, tables: list[str], dataset: str, column: str, needed: str, others: list[str]
 ) -> None:
@@ -246,15 +233,12 @@ def test_an_empty_cell_says_what_it_depends_on_and_why_it_is_not_comparable(tmp_
     assert "1.7 points" in printed(biosses, whole=False)
 
 
-@pytest.mark.parametrize(
-    ("name", "first", "listed"),
-    [
-        ("bc2gm", "COLUMN is missing: a cell has a row and a column. gu2020/table06 has these columns:",
-         "  PubMedBERT uncased (pubmedbert-base)"),
-        ("pubmedbert-base", "ROW is missing: a cell has a row and a column. gu2020/table06 has these rows:",
-         "  BLURB score (blurb)"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "first", "listed"), [
+    ("bc2gm", "COLUMN is missing: a cell has a row and a column. gu2020/table06 has these columns:",
+     "  PubMedBERT uncased (pubmedbert-base)"),
+    ("pubmedbert-base", "ROW is missing: a cell has a row and a column. gu2020/table06 has these rows:",
+     "  BLURB score (blurb)"),
+])  # fmt: skip
 def test_a_name_alone_lists_what_goes_with_it(tmp_path: Path, name: str, first: str, listed: str) -> None:
     lines = missing_name(explainer(tmp_path).graph, TABLE, name).splitlines()
     assert lines[0] == first and listed in lines[1:]

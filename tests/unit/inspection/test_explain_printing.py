@@ -55,16 +55,13 @@ def test_a_cell_begins_with_its_verdict_and_published_values_keep_their_digits()
     assert lines(cell()) == ["gu2020/table06, bc2gm, BERT", "nothing here", "scale: demo"]
 
 
-@pytest.mark.parametrize(
-    ("value", "published", "equal", "kind", "line"),
-    [
-        (True, "0", False, "boolean", "yes here, no published"),
-        (True, None, None, "boolean", "yes here, nothing published"),
-        (None, "1", None, "boolean", "not made yet, yes published"),
-        (15197, "15197", True, "count", "15\N{NARROW NO-BREAK SPACE}197, as printed"),
-        ("PubMed", "PubMed", True, "text", "PubMed, as printed"),
-    ],
-)
+@pytest.mark.parametrize(("value", "published", "equal", "kind", "line"), [
+    (True, "0", False, "boolean", "yes here, no published"),
+    (True, None, None, "boolean", "yes here, nothing published"),
+    (None, "1", None, "boolean", "not made yet, yes published"),
+    (15197, "15197", True, "count", "15\N{NARROW NO-BREAK SPACE}197, as printed"),
+    ("PubMed", "PubMed", True, "text", "PubMed, as printed"),
+])  # fmt: skip
 def test_a_fact_says_whether_it_is_as_printed(
     value: object, published: str | None, equal: bool | None, kind: str, line: str
 ) -> None:
@@ -79,15 +76,12 @@ def test_runs_have_scores_or_failures_and_what_they_share_is_printed_once() -> N
     assert table == [
         ["Run", "Seed", "Score", "On", "dev", "Time", "File"],
         ["bc2gm", "1", "81.25", "50.00", "1", "h", "2", "min", "runs/a.json"],
-        ["bc2gm", "2", "nan", "50.00", "1", "h", "2", "min", "runs/b.json"],
-        ["bc2gm", "3", "runs/c.json"],
-    ]
+        ["bc2gm", "2", "nan", "50.00", "1", "h", "2", "min", "runs/b.json"], ["bc2gm", "3", "runs/c.json"],
+    ]  # fmt: skip
     assert found[found.index("  commit (seed 1): abc") :][:4] == [
-        "  commit (seed 1): abc",
-        "  commit (seed 2): def",
-        "  python: 3.11.9",
+        "  commit (seed 1): abc", "  commit (seed 2): def", "  python: 3.11.9",
         "  machine: cores 1\N{NARROW NO-BREAK SPACE}200, gpus none",
-    ]
+    ]  # fmt: skip
 
 
 def test_parts_have_the_name_in_which_they_differ() -> None:
@@ -97,10 +91,9 @@ def test_parts_have_the_name_in_which_they_differ() -> None:
     )
     found = [line.split() for line in lines(cell(parts=parts))[3:] if line.strip(" ─━")]
     assert found == [
-        ["Part", "Ours", "Published", "Runs", "Missing"],
-        ["bc5-chem", "90.00", "3", "of", "5"],
+        ["Part", "Ours", "Published", "Runs", "Missing"], ["bc5-chem", "90.00", "3", "of", "5"],
         ["BioBERT", "0", "of", "0", "no", "records"],
-    ]
+    ]  # fmt: skip
 
 
 def test_accounts_are_indented_by_depth_and_values_are_in_words() -> None:
@@ -110,9 +103,8 @@ def test_accounts_are_indented_by_depth_and_values_are_in_words() -> None:
     }  # fmt: skip
     found = lines(cell(recipe=recipe, data=({"dataset": "bc2gm", "files": ()},), to_do=("make x",)))
     assert found[3:] == [
-        "", "Resolved recipe",
-        "  learning rate: 2e-05", "  crf: no", "  layers: 1, 2", "  epochs: 1\N{NARROW NO-BREAK SPACE}000",
-        "  search:", "    tried:", "      seed_1: none", "      x_y: 0.5",
-        "", "Data bc2gm", "  dataset: bc2gm", "  files: none",
-        "", "How to make what is missing", "  make x",
+        "", "Resolved recipe", "  learning rate: 2e-05", "  crf: no", "  layers: 1, 2",
+        "  epochs: 1\N{NARROW NO-BREAK SPACE}000", "  search:", "    tried:", "      seed_1: none",
+        "      x_y: 0.5", "", "Data bc2gm", "  dataset: bc2gm", "  files: none", "",
+        "How to make what is missing", "  make x",
     ]  # fmt: skip

@@ -32,15 +32,11 @@ def test_each_verdict_is_reached_and_drawn() -> None:
     assert [float(mark.get("cx", 0)) for mark in tree.iter("{*}circle")][1] >= 150
 
 
-@pytest.mark.parametrize(
-    ("scores", "options", "message"),
-    [
-        ({"near": [1.0]}, {}, "near: 1 scores; a verdict needs those of two runs or more"),
-        ({}, {}, "near: 0 scores"),
-        (SCORES, {"margin": 0}, "margin must be above 0"),
-        (SCORES, {"published_runs": 0}, "published_runs at least 1"),
-    ],
-)
+@pytest.mark.parametrize(("scores", "options", "message"), [
+    ({"near": [1.0]}, {}, "near: 1 scores; a verdict needs those of two runs or more"),
+    ({}, {}, "near: 0 scores"), (SCORES, {"margin": 0}, "margin must be above 0"),
+    (SCORES, {"published_runs": 0}, "published_runs at least 1"),
+])  # fmt: skip
 def test_what_cannot_be_judged_is_refused(
     scores: dict[str, list[float]], options: dict[str, float], message: str
 ) -> None:

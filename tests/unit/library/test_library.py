@@ -140,13 +140,10 @@ def test_names_are_documented_and_load_nothing_before_they_are_used(root: Path) 
     assert subprocess.run([sys.executable, "-c", code], cwd=root, check=False).returncode == 0
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("[", "not valid JSON"), ("[]", "its `kind` is none of tokens, "), ('{"kind": "x"}', "its `kind`"),
-        ('{"kind": ["tokens"], "access": "public"}', "its `kind`"), ('{"access": 5, "kind": "tokens"}', ""),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("content", "message"), [
+    ("[", "not valid JSON"), ("[]", "its `kind` is none of tokens, "), ('{"kind": "x"}', "its `kind`"),
+    ('{"kind": ["tokens"], "access": "public"}', "its `kind`"), ('{"access": 5, "kind": "tokens"}', ""),
+])  # fmt: skip
 def test_a_damaged_card_is_reported(results: Path, content: str, message: str) -> None:
     card = results / "datasets/toy/card.json"
     card.write_text(content)

@@ -44,50 +44,39 @@ def test_examples_are_scored_alike_in_every_container(name: str) -> None:
         } == found  # documents are unknown without examples
 
 
-@pytest.mark.parametrize(
-    ("gold", "predicted", "options", "metric", "value"),
-    [
-        (["a", "b", "a"], ["a", "a", "a"], {}, "accuracy", 2 / 3),
-        (np.array([0, 1, 1]), pd.Series([0, 1, 0]), {"negative": "0"}, "micro_f1", 2 / 3),
-        (np.array([0.5, 1.0, 2.0]), [1.0, 2.0, 4.0], {}, "pearson", 1.0),
-        ([0, 1, 3], [0, 2, 6], {"kind": "regression"}, "pearson", 1.0),
-        ([["B", "I"], ["O"]], [["B", "I"], ["B"]], {}, "entity_f1", 2 / 3),
-        ([["x", "y"], []], [{"y"}, ["x"]], {}, "micro_f1", 0.5),
-        ([["B"], ["B"]], [["B"], ["O"]], {"kind": "multilabel"}, "micro_f1", 0.5),
-    ],
-)
+@pytest.mark.parametrize(("gold", "predicted", "options", "metric", "value"), [
+    (["a", "b", "a"], ["a", "a", "a"], {}, "accuracy", 2 / 3),
+    (np.array([0, 1, 1]), pd.Series([0, 1, 0]), {"negative": "0"}, "micro_f1", 2 / 3),
+    (np.array([0.5, 1.0, 2.0]), [1.0, 2.0, 4.0], {}, "pearson", 1.0),
+    ([0, 1, 3], [0, 2, 6], {"kind": "regression"}, "pearson", 1.0),
+    ([["B", "I"], ["O"]], [["B", "I"], ["B"]], {}, "entity_f1", 2 / 3),
+    ([["x", "y"], []], [{"y"}, ["x"]], {}, "micro_f1", 0.5),
+    ([["B"], ["B"]], [["B"], ["O"]], {"kind": "multilabel"}, "micro_f1", 0.5),
+])  # fmt: skip
 def test_gold_alone_is_enough(
     gold: Any, predicted: Any, options: dict[str, Any], metric: str, value: float
 ) -> None:
     assert score(gold, predicted, **options)[metric] == pytest.approx(value)
 
 
-@pytest.mark.parametrize(
-    ("gold", "predicted", "options", "message"),
-    [
-        (["a"], ["a", "b"], {}, "1 examples but 2 predictions"),
-        ("aab", ["a"], {}, "expected a list, a split, a data frame, or the like, found str"),
-        (["a"], 5, {}, "found int"),
-        ([0.5], ["a"], {"kind": "sequence"}, "gold 0: 0.5 is none of kind sequence; questions need"),
-        ([["a"], [0.5]], [["a"], []], {"kind": "multilabel"}, "gold 1: .0.5. is none of kind multilabel"),
-        (["x"], [1.0], {"kind": "regression"}, "gold 0: 'x' is none of kind regression"),
-        ([], [], {}, "examples of 0 kinds"),
-        (
-            [{"words": ["a"], "tags": ["O"]}],
-            [["O"]],
-            {},
-            "rows with the columns words, tags are no examples; ",
-        ),
-        ([{"words": ["a"], "labels": ["X"]}], [["O"]], {}, "labels must be a list of BIO labels"),
-        (["a", 0.5], ["a", "b"], {}, "gold of the types float, str; expected labels"),
-        (["a"], ["a"], {"kind": "span"}, "gold 0: 'a' is none of kind span"),
-        (["a"], ["a"], {"kind": "tags"}, "there is no kind 'tags'; the nearest: "),
-        ([["B"]], ["B"], {}, "prediction 0: 'B' is none of O, B, I"),
-        ([0.5, 1.0], [0.5, "x"], {}, "prediction 1: 'x' is no number"),
-        (["a"], [["a"]], {}, r"prediction 0: \['a'\] is no label"),
-        ([["x"]], ["x"], {}, "prediction 0: 'x' is no list of labels"),
-    ],
-)
+@pytest.mark.parametrize(("gold", "predicted", "options", "message"), [
+    (["a"], ["a", "b"], {}, "1 examples but 2 predictions"),
+    ("aab", ["a"], {}, "expected a list, a split, a data frame, or the like, found str"),
+    (["a"], 5, {}, "found int"),
+    ([0.5], ["a"], {"kind": "sequence"}, "gold 0: 0.5 is none of kind sequence; questions need"),
+    ([["a"], [0.5]], [["a"], []], {"kind": "multilabel"}, "gold 1: .0.5. is none of kind multilabel"),
+    (["x"], [1.0], {"kind": "regression"}, "gold 0: 'x' is none of kind regression"),
+    ([], [], {}, "examples of 0 kinds"),
+    ([{"words": ["a"], "tags": ["O"]}], [["O"]], {}, "rows with the columns words, tags are no examples; "),
+    ([{"words": ["a"], "labels": ["X"]}], [["O"]], {}, "labels must be a list of BIO labels"),
+    (["a", 0.5], ["a", "b"], {}, "gold of the types float, str; expected labels"),
+    (["a"], ["a"], {"kind": "span"}, "gold 0: 'a' is none of kind span"),
+    (["a"], ["a"], {"kind": "tags"}, "there is no kind 'tags'; the nearest: "),
+    ([["B"]], ["B"], {}, "prediction 0: 'B' is none of O, B, I"),
+    ([0.5, 1.0], [0.5, "x"], {}, "prediction 1: 'x' is no number"),
+    (["a"], [["a"]], {}, r"prediction 0: \['a'\] is no label"),
+    ([["x"]], ["x"], {}, "prediction 0: 'x' is no list of labels"),
+])  # fmt: skip
 def test_what_cannot_be_scored_is_refused(
     gold: Any, predicted: Any, options: dict[str, Any], message: str
 ) -> None:

@@ -29,9 +29,8 @@ def test_labels_equal_scikit_learn(pairs: list[tuple[str, str]], negative: str |
     gold, predicted = ([pair[side] for pair in pairs] for side in (0, 1))
     positive = sorted({*gold, *predicted} - {negative})
     expected = {
-        "accuracy": accuracy_score(gold, predicted),
-        "macro_f1": f1_score(gold, predicted, average="macro"),
-    }
+        "accuracy": accuracy_score(gold, predicted), "macro_f1": f1_score(gold, predicted, average="macro"),
+    }  # fmt: skip
     if positive:
         for name, score in (("f1", f1_score), ("precision", precision_score), ("recall", recall_score)):
             given = {"labels": positive, "average": "micro", "zero_division": 0}
@@ -42,9 +41,8 @@ def test_labels_equal_scikit_learn(pairs: list[tuple[str, str]], negative: str |
     assert metrics == pytest.approx(expected)
     assert counts["gold"] == sum(label != negative for label in gold)
     assert (counts["predicted"], counts["examples"]) == (
-        sum(label != negative for label in predicted),
-        len(gold),
-    )
+        sum(label != negative for label in predicted), len(gold),
+    )  # fmt: skip
 
 
 def test_labels_by_hand() -> None:
@@ -167,8 +165,7 @@ EXAMPLES: dict[str, Callable[[list[Any]], list[Any]]] = {
 @pytest.mark.parametrize(("kind", "gold", "predicted", "expected"), [
     ("label", ["yes", "no", "yes"], ["yes"] * 3, True), ("label", ["yes"] * 3, ["no"] * 3, True),
     ("label", ["yes"] * 3, ["yes"] * 3, False), ("label", ["yes", "no"], ["yes", "no"], False),
-    ("label", ["yes"], ["no"], False),
-    ("tokens", [["O", "O"], ["O"]], [["O", "O"], ["O"]], False),
+    ("label", ["yes"], ["no"], False), ("tokens", [["O", "O"], ["O"]], [["O", "O"], ["O"]], False),
     ("tokens", [["O", "B-Thing"], ["O"]], [["O", "O"], ["O"]], True),
     ("tokens", [["B-Thing", "O"], ["O"]], [["B-Thing", "O"], ["O"]], False),
     ("labels", [["ba"], ["ba"]], [["ba"], ["ba"]], False), ("labels", [["ba"], []], [[], []], True),

@@ -11,19 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pubmill.errors import PubmillError
-from pubmill.examples.kinds import (
-    NOVELTY,
-    Answer,
-    Entity,
-    MentionsExample,
-    MultilabelExample,
-    RegressionExample,
-    RelationsExample,
-    SequenceExample,
-    SpanExample,
-    TokensExample,
-    WordSpan,
-)
+from pubmill.examples import kinds
 from pubmill.metrics import SCORERS, metrics_of
 from pubmill.metrics.contributions import (
     Contributions,
@@ -49,33 +37,36 @@ def example(kind: str, number: int, generator: np.random.Generator) -> Any:
     common: dict[str, Any] = {"id": str(number), "document": f"d{number // 2}"}
     if kind == "tokens":
         labels = [LABEL[i] for i in generator.integers(len(LABEL), size=generator.integers(1, 9))]
-        return TokensExample(**common, words=["w"] * len(labels), labels=labels)
+        return kinds.TokensExample(**common, words=["w"] * len(labels), labels=labels)
     if kind == "sequence":
-        return SequenceExample(**common, text="t", label=str(generator.integers(3)))
+        return kinds.SequenceExample(**common, text="t", label=str(generator.integers(3)))
     if kind == "multilabel":
         labels = [label for label in "abc" if generator.random() < 0.5] or ["a"]
-        return MultilabelExample(**common, text="t", labels=labels)
+        return kinds.MultilabelExample(**common, text="t", labels=labels)
     if kind == "regression":
-        return RegressionExample(**common, text="t", text_pair="u", score=float(generator.normal(50, 3)))
+        return kinds.RegressionExample(
+            **common, text="t", text_pair="u", score=float(generator.normal(50, 3))
+        )
     if kind == "relations":
-        entities = [Entity(start=0, end=1, type="C", id=name) for name in "uvw"]
+        entities = [kinds.Entity(start=0, end=1, type="C", id=name) for name in "uvw"]
         pairs = [["u", "v"], ["u", "w"], ["v", "w"]]
-        return RelationsExample(
+        return kinds.RelationsExample(
             **common, text="t", entities=entities, pairs=pairs, relations=_relations(pairs, generator)
         )
     if kind == "mentions":
-        return MentionsExample(
-            **common, words=["w"] * 3, mentions=[WordSpan(*one) for one in _spans(generator)]
+        return kinds.MentionsExample(
+            **common, words=["w"] * 3, mentions=[kinds.WordSpan(*one) for one in _spans(generator)]
         )
     text = ANSWERS[generator.integers(4)]
     group = f"q{number // 2}" if kind == "span, grouped" else None
-    return SpanExample(
-        **common, question="?", context=text, answers=[Answer(text=text, start=0)], group=group, golds=[text]
-    )
+    return kinds.SpanExample(
+        **common, question="?", context=text, answers=[kinds.Answer(text=text, start=0)], group=group,
+        golds=[text],
+    )  # fmt: skip
 
 
 def _relations(pairs: Sequence[Sequence[str]], generator: np.random.Generator) -> list[list[str]]:
-    found = [[*pair, "rs"[generator.integers(2)], NOVELTY[generator.integers(2)]] for pair in pairs]
+    found = [[*pair, "rs"[generator.integers(2)], kinds.NOVELTY[generator.integers(2)]] for pair in pairs]
     return [one for one in found if generator.random() < 0.6]
 
 

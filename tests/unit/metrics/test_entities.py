@@ -9,15 +9,8 @@ from hypothesis import strategies as st
 from sklearn import metrics as sklearn_metrics
 
 from pubmill.errors import PubmillError
+from pubmill.examples import tagging
 from pubmill.examples.kinds import TokensExample
-from pubmill.examples.tagging import (
-    ExtendedLabels,
-    PredictedLabels,
-    gold_subwords,
-    to_labels,
-    to_mentions,
-    word_label,
-)
 from pubmill.metrics import SCORERS
 from pubmill.metrics.contributions import Scored
 from pubmill.metrics.entities import score_entities, score_tokens
@@ -26,7 +19,7 @@ from tests import scorers
 from tests.unit.metrics.toy_predictions import tokens
 
 Sentences = list[list[str]]
-LABEL = st.sampled_from(["O", "B", "I", "B-x", "I-x", "B-y", "I-y"])
+LABEL = st.sampled_from(["O", "B", "I", "B-x", "I-x", "B-y", "I-y", "B-y-x", "I-y-x"])
 OF_SUBWORDS = st.sampled_from(["O", "B-x", "I-x", "B-y", "I-y"])
 OF_WORDS = st.sampled_from(["O", "B-PAR", "I-PAR", "B-INT", "I-INT", "I-OUT"])
 LABELS = st.sampled_from(["O", "B", "I", "B-x", "I-x", "B-y-z", "I-y-z"])
@@ -110,22 +103,10 @@ def test_other_lengths_are_refused() -> None:
                 scorer([["O"], ["O"]], predicted)
 
 
-@pytest.mark.parametrize(("gold", "predicted", "counts"), [
-    ("B I I O", "B I I O", (2, 2, 2)),  # (B, 0, 0) and (I, 1, 2): a mention of several words counts twice
-    ("B I I O", "B I O O", (2, 2, 1)),  # a wrong end leaves the first word right
-    ("O B I I", "O O I I", (2, 1, 1)),  # a wrong beginning may leave the rest right
-    ("B-x I-x I-x", "B-x I-x I-x", (1, 1, 1)),  # types in the labels: one entity
-    ("B-P-OTHER I-OTHER", "B-OTHER I-OTHER", (1, 1, 1)),  # only what is behind the last hyphen is read
-])  # fmt: skip
-def test_seqeval_0_0_12_by_hand(gold: str, predicted: str, counts: tuple[int, int, int]) -> None:
-    totals = score([gold.split()], [predicted.split()]).contributions.totals()
-    assert tuple(int(totals[f"seqeval_{name}"]) for name in ("gold", "predicted", "correct")) == counts
-
-
-def predicted(sentence: Sentences) -> PredictedLabels:
+def predicted(sentence: Sentences) -> tagging.PredictedLabels:
     """Predictions as the trainer writes them: those of words are sound BIO."""
-    words = [word_label(subwords) for subwords in sentence]
-    return PredictedLabels(to_labels(to_mentions(words), len(words), "bio"), sentence)
+    words = [tagging.word_label(subwords) for subwords in sentence]
+    return tagging.PredictedLabels(tagging.to_labels(tagging.to_mentions(words), len(words), "bio"), sentence)
 
 
 def shared(score: Scored, prefix: str) -> dict[str, float]:
@@ -137,7 +118,7 @@ def shared(score: Scored, prefix: str) -> dict[str, float]:
 @st.composite
 def labelled(
     draw: st.DrawFn, longest: int, later: st.SearchStrategy[str]
-) -> tuple[Sentences, list[PredictedLabels]]:
+) -> tuple[Sentences, list[tagging.PredictedLabels]]:
     """Gold labels of words, and predictions for their subwords."""
     gold = draw(st.lists(st.lists(OF_SUBWORDS, min_size=1, max_size=8), min_size=1, max_size=5))
     first = st.one_of(OF_SUBWORDS, st.just("X"))
@@ -153,13 +134,15 @@ def labelled(
 
 
 @given(labelled(4, st.just("X")))
-def test_later_subwords_of_x_give_the_scores_of_words(case: tuple[Sentences, list[PredictedLabels]]) -> None:
+def test_later_subwords_of_x_give_the_scores_of_words(
+    case: tuple[Sentences, list[tagging.PredictedLabels]],
+) -> None:
     assert shared(score(*case), "subtoken") == shared(score(*case), "entity")
 
 
 @given(labelled(4, st.one_of(st.just("X"), OF_SUBWORDS)))
 def test_the_gold_entities_of_subwords_are_those_of_words(
-    case: tuple[Sentences, list[PredictedLabels]],
+    case: tuple[Sentences, list[tagging.PredictedLabels]],
 ) -> None:
     subwords, words = shared(score(*case), "subtoken"), shared(score(*case), "entity")
     assert subwords["correct"] <= subwords["gold"] == words["gold"]
@@ -168,7 +151,7 @@ def test_the_gold_entities_of_subwords_are_those_of_words(
 def test_the_figure_of_the_paper_and_a_subword_that_separates_two_words() -> None:
     """shin2020 Figure 1: `undifferentiated Fibrillation` in BERT's pieces."""
     gold = ["B", "I"]
-    right = [gold_subwords("B", 5), gold_subwords("I", 4)]
+    right = [tagging.gold_subwords("B", 5), tagging.gold_subwords("I", 4)]
     assert right == [["B", "X", "X", "X", "X"], ["I", "X", "X", "X"]]
     assert shared(score([gold], [predicted(right)]), "subtoken")["correct"] == 1
     broken = [["B", "X", "O", "X", "X"], ["I", "X", "X", "X"]]
@@ -247,7 +230,7 @@ def test_each_type_has_its_scores_and_mentions_without_a_place_are_false() -> No
         "x": {"precision": 1, "recall": 1, "f1-score": 1, "support": 1},
         "y": {"precision": 0.5, "recall": 1, "f1-score": pytest.approx(2 / 3), "support": 1},
     }
-    _, by_type = scores([["B", "O"]], [ExtendedLabels(["B", "O"], [("", 2)])])
+    _, by_type = scores([["B", "O"]], [tagging.ExtendedLabels(["B", "O"], [("", 2)])])
     assert by_type["_"]["precision"] == 0.5
 
 

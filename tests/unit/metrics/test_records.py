@@ -37,9 +37,8 @@ class Run:
         write_examples(self.examples, EXAMPLES)
         write_jsonl_gz(self.predictions, PREDICTIONS)
         self.training: dict[str, Any] = {
-            "recipe": {"task": "tokens", "negative": None, "learning_rate": 1e-5},
-            "seed": 3, "model": "tiny", "model_sha256": "ab" * 32, "max_length": 128, "dev_split": "dev",
-            "encoded": {"windows_split": 2},
+            "recipe": {"task": "tokens", "negative": None, "learning_rate": 1e-5}, "seed": 3, "model": "tiny",
+            "model_sha256": "ab" * 32, "max_length": 128, "dev_split": "dev", "encoded": {"windows_split": 2},
             "data_sha256": {"train": "cd" * 32, "test": sha256(self.examples)},
             "dev": {"metric": "entity_f1", "by_epoch": [0.25, 0.5], "best_epoch": 2, "best": 0.5},
             "seconds": 12, "hardware": {"cpu": "some", "cores": 2}, "packages": {"torch": "2.8.0"},

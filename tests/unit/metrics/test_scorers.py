@@ -110,11 +110,9 @@ def test_documents_without_a_gold_label_are_left_out(
 
 NUMBER = st.floats(-100, 100).map(lambda value: round(value, 3))
 GOLD: dict[str, list[Any]] = {kind: examples for kind, (examples, *_) in KINDS.items()} | {
-    "tokens": [replace(tokens("B-OUT O")[0], layers={"outcomes": [1, 0]})],
-    "sequence": labelled("01"),
-    "multilabel": documents("x"),
-    "relations": [replace(RELATIONS[0], relations=[["x", "y", "r", "No"]])],
-}
+    "tokens": [replace(tokens("B-OUT O")[0], layers={"outcomes": [1, 0]})], "sequence": labelled("01"),
+    "multilabel": documents("x"), "relations": [replace(RELATIONS[0], relations=[["x", "y", "r", "No"]])],
+}  # fmt: skip
 PREDICTED: dict[str, list[Any]] = {
     "tokens": [PredictedLabels(["B-OUT", "O"], [["B-OUT", "X"], ["O"]])],
     "sequence": ["0", "1"], "multilabel": [["x"]], "regression": [0.5, 3.0, 5.5], "span": [[("pain", 1.0)]],

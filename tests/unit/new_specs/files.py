@@ -38,11 +38,7 @@ BRAT = {
 }
 WORDS = {"tokenized_text": ["Aspirin", "harms", "mice", "."], "ner": [[0, 0, "Drug"], [2, 2, "Species"]]}
 MARKED: list[dict[str, Any]] = [
-    {
-        "text": f"The << drug {n} >> harms [[ mice ]] now.",
-        "label": ("FALSE", "HARMS")[n % 2],
-        "metadata": [],
-    }
+    {"text": f"The << drug {n} >> harms [[ mice ]] now.", "label": ("FALSE", "HARMS")[n % 2], "metadata": []}
     for n in range(4)
 ]
 SQUAD = json.dumps(

@@ -34,9 +34,8 @@ def test_what_else_can_be_read_and_what_is_not_read_is_named(found: Found) -> No
     assert form.options["columns"] == ["id", "label", "skip", "skip", "text"]
     assert form.unread == ("one", "two")
     mentions: dict[str, Sequence[Any]] = {
-        "entities": [[{"start": 0, "end": 2, "type": "Word", "text": "It"}]],
-        "sentence_id": [1, 1, 2],
-    }
+        "entities": [[{"start": 0, "end": 2, "type": "Word", "text": "It"}]], "sentence_id": [1, 1, 2],
+    }  # fmt: skip
     documents = [{key: row[key] for key in ("text", *mentions)} for row in labelled(6, **mentions)]
     form = found({"train.jsonl": lines(documents)}).form
     assert form.kind == "tokens" and form.unread == ("sentence_id",)
@@ -46,11 +45,10 @@ def test_doubts_are_told_with_their_counts(found: Found) -> None:
     train = labelled(40, label=("yes", "Yes", "no", "maybe"))
     test = [*labelled(8, label=["no"]), {"text": "A new text here.", "label": "never "}]
     assert found({"train.jsonl": lines(train), "test.jsonl": lines(test)}).cautions == (
-        "8 inputs of test are also in train",
-        "1 label of test is not in train: never  (1)",
+        "8 inputs of test are also in train", "1 label of test is not in train: never  (1)",
         "3 labels of train are not in test: Yes (10), maybe (10), yes (10)",
         "2 labels differ only in case or white space: 'Yes' (10), 'yes' (10)",
-    )
+    )  # fmt: skip
     text = lines(train)
     same = found({"train.jsonl": text, "test.jsonl": text})
     assert same.cautions[0] == f"test and train are of files with the same {len(text):,} bytes"

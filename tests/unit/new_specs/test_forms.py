@@ -16,11 +16,9 @@ from tests.unit.new_specs.conftest import Found
 
 NAMED = {
     "text": "Aspirin harms mice.",
-    "entities": [
-        {"id": 1, "start_offset": 0, "end_offset": 7, "label": "Drug"},
-        {"id": 2, "start_offset": 14, "end_offset": 18, "label": "Species"},
-    ],
-}
+    "entities": [{"id": 1, "start_offset": 0, "end_offset": 7, "label": "Drug"},
+     {"id": 2, "start_offset": 14, "end_offset": 18, "label": "Species"}],
+}  # fmt: skip
 SPANS = {"id": 3, "text": "Aspirin harms mice.", "label": [[0, 7, "Drug"], [14, 18, "Species"]]}
 PAIR = '<QAPair pid="{0}"><Question qtype="{1}">Of what {0}?</Question><Answer>It is {0}.</Answer></QAPair>'
 PAIRS = [
@@ -99,27 +97,21 @@ def many(suffix: str, texts: list[str]) -> dict[str, str]:
      {"labels": "as_written", "scheme": "iob1"}, None),
     ({"train.tsv": "-DOCSTART- -X- O\n\nMice\tB-S\nran\tO\n\n"}, None, "conll:read",
      {"labels": "as_written", "documents": "unnamed"}, None),
-    ({"train.tsv": "-DOCSTART- 12\n\nMice\tB-S\nran\tO\n\n"}, None, "conll:read",
-     {"labels": "as_written"}, None),
+    ({"train.tsv": "-DOCSTART- 12\n\nMice\tB-S\nran\tO\n\n"}, None, "conll:read", {"labels": "as_written"},
+     None),
     ({"train/1.txt": "Fever\tB-Sign\nrose\tO\n", "train/2.txt": "No\tO\npain\tB-Sign\n\n",
-      "train/3.txt": "It\tO\n\nis\tO"}, None, "conll:read", {"labels": "as_written"},
-     {"sentences": 4, "tokens": 6, "mentions": 2}),
+      "train/3.txt": "It\tO\n\nis\tO"},
+     None, "conll:read", {"labels": "as_written"}, {"sentences": 4, "tokens": 6, "mentions": 2}),
     ({"train.conllu": toy.CONLLU}, None, "conll:read",
      {"labels": "as_written", "documents": "conllu", "columns": ["number", "word", "column3", "label"]},
      {"sentences": 2, "tokens": 5, "mentions": 1}),
-    (
-        {
-            "train.conllu": toy.CONLLU.replace("\tO\n", "\tSpaceAfter=No\n").replace(
-                "B-Drug", "NER=B-Drug|SpaceAfter=No",
-            ),
-        },
-        None, "conll:read",
-        {
-            "labels": "as_written", "documents": "conllu",
-            "columns": ["number", "word", "column3", "label"], "misc": "NER",
-        },
-        {"sentences": 2, "tokens": 5, "mentions": 1},
-    ),
+    ({"train.conllu": toy.CONLLU.replace("\tO\n", "\tSpaceAfter=No\n").replace(
+          "B-Drug", "NER=B-Drug|SpaceAfter=No",
+      )},
+     None, "conll:read",
+     {"labels": "as_written", "documents": "conllu", "columns": ["number", "word", "column3", "label"],
+      "misc": "NER"},
+     {"sentences": 2, "tokens": 5, "mentions": 1}),
     ({"train.tsv": toy.TABLE}, None, "tsv:read",
      {"columns": ["text", "id", "label"], "header": ["sentence", "id", "gold"], "labels": ["no", "yes"]},
      {"examples": 4, "labels.no": 2, "labels.yes": 2}),
@@ -129,10 +121,13 @@ def many(suffix: str, texts: list[str]) -> dict[str, str]:
      "row_examples:sequence", BY_TYPE | {"labels": ["a", "b", "c"]},
      {"examples": 6, "labels.a": 3, "labels.b": 3}),
     ({"given/data/train.jsonl.gz": gzip.compress(toy.lines(toy.labelled(4)).encode()),
-      "README.md": "---\n---\n"}, None, "row_examples:sequence",
-     {"text": "text", "label": "label", "labels": ["a", "b"]}, AB),
-    ({f"{name}.jsonl": toy.lines(toy.labelled(4)) for name in SHARDS[:2]}, None, "row_examples:sequence",
-     {"text": "text", "label": "label", "labels": ["a", "b"]}, {"examples": 8, "labels.a": 4, "labels.b": 4}),
+      "README.md": "---\n---\n"},
+     None, "row_examples:sequence", {"text": "text", "label": "label", "labels": ["a", "b"]}, AB),
+    (
+        {f"{name}.jsonl": toy.lines(toy.labelled(4)) for name in SHARDS[:2]}, None, "row_examples:sequence",
+        {"text": "text", "label": "label", "labels": ["a", "b"]},
+        {"examples": 8, "labels.a": 4, "labels.b": 4},
+    ),
     ({f"{name}.parquet": SHARD for name in SHARDS}, None, "row_examples:sequence",
      {"text": "text", "label": "kind", "labels": {"0": "no", "1": "yes"}},
      {"examples": 8, "labels.no": 4, "labels.yes": 4}),
@@ -151,11 +146,17 @@ def many(suffix: str, texts: list[str]) -> dict[str, str]:
      "row_examples:sequence", {"label": "kind", "text": "note", "labels": ["x", "y"]},
      {"examples": 4, "labels.x": 2, "labels.y": 2}),
     ({"train.xml": toy.XML}, None, "row_examples:sequence",
-     {"label": "Question/@qtype", "text": "Question", "text_pair": "Answer", "id": "@n", "labels": ["a", "b"],
-      "record": "Pair"}, AB),
+     {
+         "label": "Question/@qtype", "text": "Question", "text_pair": "Answer", "id": "@n",
+         "labels": ["a", "b"], "record": "Pair",
+     },
+     AB),
     (many(".xml", PAIRS), None, "row_examples:sequence",
-     {"record": "QAPair", "label": "Question/@qtype", "text": "Question", "text_pair": "Answer", "id": "@pid",
-      "labels": ["a", "b"]}, AB),
+     {
+         "record": "QAPair", "label": "Question/@qtype", "text": "Question", "text_pair": "Answer",
+         "id": "@pid", "labels": ["a", "b"],
+     },
+     AB),
     (
         many(
             ".xml",
@@ -165,8 +166,8 @@ def many(suffix: str, texts: list[str]) -> dict[str, str]:
         {"record": ".", "label": "@label", "text": "text", "labels": ["a", "b"]}, AB,
     ),
     *((many(suffix, texts), None, "row_examples:sequence",
-       {"label": "label", "text": "text", "labels": ["a", "b"], **more}, AB)
-      for suffix, texts, more in FOLDERS),
+     {"label": "label", "text": "text", "labels": ["a", "b"], **more}, AB)
+    for suffix, texts, more in FOLDERS),
     ({"train.json": json.dumps(SEVERAL)}, None, "row_examples:multilabel",
      {"text": "abstract", "label": "labels", "labels": ["a", "b"]}, {"examples": 4}),
     ({"train.tsv": SCORED}, None, "row_examples:regression",
@@ -177,10 +178,10 @@ def many(suffix: str, texts: list[str]) -> dict[str, str]:
     ({"train.tsv": QUOTED}, None, "row_examples:sequence",
      {"text": "text", "label": "kind", "labels": ["x", "y"]}, {"examples": 4, "labels.x": 2, "labels.y": 2}),
     *(({"train.json": json.dumps([row, row])}, None, "row_examples:tokens",
-       {"words": words, "label": label, "labels": "as_written"}, None)
-      for row, words, label in (({"tokens": ["a", "b"], "labels": ["B", "O"]}, "tokens", "labels"),
-                                ({"words": ["a"], "tags": ["B"], "more": ["x"]}, "words", "tags"),
-                                ({"gold": ["B", "O"], "sentence": ["a", "b"]}, "sentence", "gold"))),
+{"words": words, "label": label, "labels": "as_written"}, None)
+for row, words, label in (({"tokens": ["a", "b"], "labels": ["B", "O"]}, "tokens", "labels"),
+    ({"words": ["a"], "tags": ["B"], "more": ["x"]}, "words", "tags"),
+    ({"gold": ["B", "O"], "sentence": ["a", "b"]}, "sentence", "gold"))),
     ({"train.json": json.dumps(WORD_LISTS)}, None, "row_examples:tokens",
      {"words": "sentence", "label": "gold", "labels": "as_written", "id": "index"},
      {"sentences": 2, "tokens": 3, "mentions": 1}),
@@ -188,32 +189,26 @@ def many(suffix: str, texts: list[str]) -> dict[str, str]:
      {**QUESTION_KEYS, "id": "id"}, {"examples": 2, "questions": 2}),
     ({"train.json": json.dumps([QUESTION, QUESTION])}, None, "row_examples:span", QUESTION_KEYS,
      {"examples": 2, "questions": 2}),
-    (
-        {
-            "train.json": json.dumps(
-                {
-                    f"q{n}": {
-                        "Type": "xy"[n % 2], "Statement": f"Patient {n} rests", "Label": "abc"[n % 3],
-                    }
-                    for n in range(12)
-                },
-                indent=1,
-            ),
-        },
-        None, "row_examples:sequence",
-        {"text": "Statement", "label": "Label", "id": "id", "labels": ["a", "b", "c"]},
-        {"examples": 12, "labels.a": 4, "labels.b": 4, "labels.c": 4},
-    ),
-    (
-        {
-            f"{split}.csv": "part,note,kind\n" + "".join(
-                f"{part[n % 2]},Patient {n} rests,{'ab'[n % 2]}\n"
-                for n in range(4)
-            )
-            for split, part in (("train", "xy"), ("test", "zw"))
-        },
-        None, "row_examples:sequence", {"text": "note", "label": "kind", "labels": ["a", "b"]}, AB,
-    ),
+    ({"train.json": json.dumps(
+          {
+              f"q{n}": {
+                  "Type": "xy"[n % 2], "Statement": f"Patient {n} rests", "Label": "abc"[n % 3],
+              }
+              for n in range(12)
+          },
+          indent=1,
+      )},
+     None, "row_examples:sequence",
+     {"text": "Statement", "label": "Label", "id": "id", "labels": ["a", "b", "c"]},
+     {"examples": 12, "labels.a": 4, "labels.b": 4, "labels.c": 4}),
+    ({
+         f"{split}.csv": "part,note,kind\n" + "".join(
+             f"{part[n % 2]},Patient {n} rests,{'ab'[n % 2]}\n"
+             for n in range(4)
+         )
+         for split, part in (("train", "xy"), ("test", "zw"))
+     },
+     None, "row_examples:sequence", {"text": "note", "label": "kind", "labels": ["a", "b"]}, AB),
     *(
         (
             {"corpus" + suffix: text}, None, "row_examples:sequence",
@@ -261,14 +256,16 @@ def many(suffix: str, texts: list[str]) -> dict[str, str]:
         )
         for start in (0, 1)
     ),
-    ({"train.jsonl": toy.lines(toy.asked(options=[toy.CHOICES], correct_answers=[["A"], ["A", "B"]]))}, None,
-     "row_examples:multilabel",
-     {"text": "question", "choices": "options", "label": "correct_answers", "labels": [*toy.LETTERS]},
-     {"examples": 8}),
+    (
+        {"train.jsonl": toy.lines(toy.asked(options=[toy.CHOICES], correct_answers=[["A"], ["A", "B"]]))},
+        None, "row_examples:multilabel",
+        {"text": "question", "choices": "options", "label": "correct_answers", "labels": [*toy.LETTERS]},
+        {"examples": 8},
+    ),
     *(({"train.jsonl": toy.lines([row, {"text": "None here.", "label": [], "entities": []}])}, None,
-       "annotated_texts:mentions", {"form": "spans", "sentences": "stops"},
-       {"sentences": 2, "tokens": 7, "mentions": 2})
-      for row in (SPANS, NAMED)),
+     "annotated_texts:mentions", {"form": "spans", "sentences": "stops"},
+     {"sentences": 2, "tokens": 7, "mentions": 2})
+    for row in (SPANS, NAMED)),
     ({"train.json": json.dumps(toy.WORDS) + "\n"}, None, "annotated_texts:mentions", {"form": "word-spans"},
      {"sentences": 1, "tokens": 4, "mentions": 2}),
     ({"train.json": json.dumps([toy.WORDS, toy.WORDS])}, None, "annotated_texts:mentions",
@@ -282,17 +279,13 @@ def many(suffix: str, texts: list[str]) -> dict[str, str]:
      {"documents": 1, "mentions": 3, "pairs": 2, "relations": 1, "novel": 0, "without_pair": 0,
       "labels.CID": 1}),
     (
-        {
-            "train.PubTator": toy.PUBTATOR.replace(
-                "1\tCID\tD1\tD2\n", "1\tCID\tD2\tD1\n1\tCID\tD1\tD2\n1\tOTHER\tD1\tD2\n",
-            ),
-        },
+        {"train.PubTator": toy.PUBTATOR.replace(
+             "1\tCID\tD1\tD2\n", "1\tCID\tD2\tD1\n1\tCID\tD1\tD2\n1\tOTHER\tD1\tD2\n",
+         )},
         "pairs", "annotated_relations:read",
         {**RELATED, "labels": ["CID", "OTHER"], "negative": "none", "several": "each"},
-        {
-            "examples": 3, "labels.CID": 1, "labels.OTHER": 1, "labels.none": 1,
-            "left_out.repeated_relations": 1,
-        },
+        {"examples": 3, "labels.CID": 1, "labels.OTHER": 1, "labels.none": 1,
+         "left_out.repeated_relations": 1},
     ),
     ({"train.PubTator": toy.PUBTATOR.replace("D2|D3", "p|SUB|Y").replace("\tD2\n", "\tp|SUB|Y\tNovel\n")},
      None, "document_relations:read", {**RELATED, "separators": ",;", "novelty": True},

@@ -93,8 +93,7 @@ def test_a_spec_is_written_to_be_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("names", "message"), [
     (["data.conll"], "data.conll: the file's name shows no split"),
     (["pretraining.conll"], "pretraining.conll: the file's name shows no split"),
-    (["latest.conll"], "latest.conll: the file's name shows no split"),
-    (["test.tsv"], "is named train"),
+    (["latest.conll"], "latest.conll: the file's name shows no split"), (["test.tsv"], "is named train"),
     (["train.tsv", "train2.tsv"], "is train too; give one file for each split"),
     (["absent.tsv"], "absent.tsv does not exist"),
 ])  # fmt: skip

@@ -117,10 +117,9 @@ def test_a_spec_of_the_same_weights_stays_and_of_others_is_refused(folder: Path,
     path.write_text(kept)
     assert write_spec(made, specs) == path and path.read_text() == kept
     for other in (
-        kept + f"released: {{id: a/b, revision: {COMMIT}}}\n",
-        kept.replace("local: my", "local: your"),
+        kept + f"released: {{id: a/b, revision: {COMMIT}}}\n", kept.replace("local: my", "local: your"),
         kept + "name: twice\n",
-    ):
+    ):  # fmt: skip
         path.write_text(other)
         with pytest.raises(PubmillError, match="describes another model; give the new one another name with"):
             write_spec(made, specs)

@@ -18,15 +18,12 @@ from tests.unit.new_specs.conftest import Found
 FORMS = {
     "csv": ("train.csv", 'note,kind\n"One, two",x\nThree,y\n"Fo""ur five six",x\nFive,y\n'),
     "xml": ("train.xml", toy.XML),
-    "list": (
-        "train.json",
-        json.dumps([{"abstract": f"Text {n}", "labels": ["a", "b"][: 1 + n % 2]} for n in range(4)]),
-    ),
+    "list": ("train.json",
+     json.dumps([{"abstract": f"Text {n}", "labels": ["a", "b"][: 1 + n % 2]} for n in range(4)])),
     "pubtator": ("train.PubTator", toy.PUBTATOR), "bioc": ("train.json", json.dumps(toy.BIOC)),
     "words": ("train.json", json.dumps(toy.WORDS) + "\n"), "rct": ("train.txt", toy.RCT),
     "conll": ("train.tsv", toy.CONLL), "conllu": ("train.conllu", toy.CONLLU),
-    "lines": ("train.jsonl", toy.LINES),
-    "questions": ("BioASQ-training7b.json", json.dumps(toy.QUESTIONS)),
+    "lines": ("train.jsonl", toy.LINES), "questions": ("BioASQ-training7b.json", json.dumps(toy.QUESTIONS)),
     "choices": ("train.jsonl", toy.lines(toy.asked(options=[toy.CHOICES], answer_idx=toy.LETTERS))),
 }  # fmt: skip
 SHARDS = ("train-00000-of-00002", "train-00001-of-00002", "test-00000-of-00001")
@@ -42,11 +39,8 @@ IDENTIFIERS: dict[str, Callable[[int], Any]] = {
 }  # fmt: skip
 Files = dict[str, str | bytes]
 OF_ONE_FILE: Files = {
-    ".PubTator": toy.PUBTATOR,
-    ".json": json.dumps(toy.BIOC),
-    ".txt": toy.RCT,
-    ".tsv": toy.CONLL,
-}
+    ".PubTator": toy.PUBTATOR, ".json": json.dumps(toy.BIOC), ".txt": toy.RCT, ".tsv": toy.CONLL,
+}  # fmt: skip
 
 
 def changed(form: str, before: str, after: str) -> Files:

@@ -18,12 +18,10 @@ from tests.unit.toy_studies import study_of
 GPUS = Gpus({"V100": 1e14}, {"pretraining": 0.5, "finetuning": 0.25})
 RUN = {"protocol": "blurb", "model": "bert-base-uncased", "dataset": "bc2gm", "setting": "standard"}
 JOBS = [
-    Job("download", {"path": "example.org/a.zip"}, True),
-    Job("finetune", {**RUN, "seed": "1"}, True),
-    Job("finetune", {**RUN, "seed": "2"}, True),
-    Job("finetune", {**RUN, "seed": "3"}, False),
+    Job("download", {"path": "example.org/a.zip"}, True), Job("finetune", {**RUN, "seed": "1"}, True),
+    Job("finetune", {**RUN, "seed": "2"}, True), Job("finetune", {**RUN, "seed": "3"}, False),
     Job("table", {"results_table": "gu2020-table06"}, True),
-]
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

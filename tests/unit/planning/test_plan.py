@@ -74,17 +74,13 @@ def operations_of(graph: Graph, **changes: str) -> float | None:
     return operations_of_finetuning(graph, RunKey(**RUN | changes))
 
 
-@pytest.mark.parametrize(
-    ("config", "layers", "width", "inner"),
-    [
-        ({"num_hidden_layers": 2, "hidden_size": 64, "intermediate_size": 128, "vocab_size": 99}, 2, 64, 128),
-        ({"n_layers": 6, "dim": 768, "hidden_dim": 3072, "model_type": "distilbert"}, 6, 768, 3072),
-        ({"n_layer": 4, "n_embd": 96, "n_inner": None, "model_type": "gpt2"}, 4, 96, 384),
-        ({"num_hidden_layers": "two", "hidden_size": 64}, 24, 1024, 4096),
-        ([], 24, 1024, 4096),
-        (None, 24, 1024, 4096),
-    ],
-)
+@pytest.mark.parametrize(("config", "layers", "width", "inner"), [
+    ({"num_hidden_layers": 2, "hidden_size": 64, "intermediate_size": 128, "vocab_size": 99}, 2, 64, 128),
+    ({"n_layers": 6, "dim": 768, "hidden_dim": 3072, "model_type": "distilbert"}, 6, 768, 3072),
+    ({"n_layer": 4, "n_embd": 96, "n_inner": None, "model_type": "gpt2"}, 4, 96, 384),
+    ({"num_hidden_layers": "two", "hidden_size": 64}, 24, 1024, 4096), ([], 24, 1024, 4096),
+    (None, 24, 1024, 4096),
+])  # fmt: skip
 def test_a_folder_has_the_size_that_its_own_configuration_states(
     full_specs: Specs, tmp_path: Path, config: object, layers: int, width: int, inner: int
 ) -> None:
@@ -128,15 +124,13 @@ def with_model(specs: Specs, like: str, name: str, **changes: object) -> Specs:
 
 def test_jobs_are_added_up_and_what_is_there_costs_nothing(targets: Graph) -> None:
     jobs = [
-        Job("finetune", RUN, True),
-        Job("finetune", RUN | {"model": "bert-base-cased"}, False),
+        Job("finetune", RUN, True), Job("finetune", RUN | {"model": "bert-base-cased"}, False),
         Job("trial", RUN | {"trial": "batch_size=16+epochs=20+learning_rate=5e-05"}, True),
-        Job("score", RUN, True),
-        Job("pretrain", {"recipe": "pubmedbert-base", "step": "12500"}, True),
+        Job("score", RUN, True), Job("pretrain", {"recipe": "pubmedbert-base", "step": "12500"}, True),
         Job("pretrain", {"recipe": "pubmedbert-base", "step": "25000"}, True),
         Job("download", {"path": "ftp.ncbi.nlm.nih.gov/pubmed/baseline/pubmed26n0001.xml.gz"}, True),
         Job("download", {"path": "example.org/other.zip"}, True),
-    ]
+    ]  # fmt: skip
     plan = make_plan(jobs, targets, GPUS)
     assert plan.to_do == {"finetune": 1, "trial": 1, "score": 1, "pretrain": 2, "download": 2}
     assert plan.there == {"finetune": 1}
@@ -198,9 +192,8 @@ def test_what_the_benchmark_measured_takes_the_place_of_what_is_assumed(root: Pa
     assert assumed.peaks["V100"] == 125e12
     rows = [{"name": "BERT-base", "length": 512, "operations_per_second": 0.6 * 989e12}]
     for device, share, source in (
-        ("NVIDIA H200", 0.6, "measured on NVIDIA H200"),
-        ("RTX 3090", 0.4, "assumed: 40% of the peak"),
-    ):
+        ("NVIDIA H200", 0.6, "measured on NVIDIA H200"), ("RTX 3090", 0.4, "assumed: 40% of the peak"),
+    ):  # fmt: skip
         (tmp_path / "pretraining.json").write_text(json.dumps({"device": device, "rows": rows}))
         found = read_gpus(root / "specs", tmp_path)
         assert found.share(BASE, 512) == pytest.approx(share) and found.share(BASE, 128) == 0.4
@@ -280,11 +273,10 @@ def test_a_dataset_without_a_number_of_examples_makes_jobs_of_unknown_size(targe
     assert (training.jobs, training.unknown, training.operations, training.at_peak) == (2, 2, 0, 0)
 
 
-@pytest.mark.parametrize(
-    ("counts", "number"),
-    [({"examples": 5, "sentences": 7}, 5), ({"questions": 2, "sentences": 7}, 7), ({"questions": 2}, 2),
-     ({"tokens": 9}, None)],
-)  # fmt: skip
+@pytest.mark.parametrize(("counts", "number"), [
+    ({"examples": 5, "sentences": 7}, 5), ({"questions": 2, "sentences": 7}, 7), ({"questions": 2}, 2),
+    ({"tokens": 9}, None),
+])  # fmt: skip
 def test_examples_are_counted_or_else_sentences_or_questions(
     targets: Graph, counts: dict[str, int], number: int | None
 ) -> None:

@@ -11,9 +11,9 @@ from pubmill.messages.terminal_tables import coloured
 from pubmill.planning.plan import LongestBatch, Plan, Training
 from pubmill.planning.plan_printing import SHOWN_RUNS, print_plan, recipes_as_markdown, shown
 from pubmill.recipes import Architecture
-from pubmill.stages import Graph, costs
+from pubmill.stages import Graph
 from pubmill.stages.gpus import Gpus
-from pubmill.stages.stage import ASSUMED, Seconds, stages
+from pubmill.stages.stage import ASSUMED, Seconds
 
 GPUS = Gpus({"A": 1e12, "B": 2e12}, {"pretraining": 0.5, "finetuning": 0.25})
 SMALL, BIG = Training("small", 2, 0, 3.6e15, 7.2e15), Training("big", 1000, 3, 3.6e16, 1.44e17)
@@ -44,12 +44,11 @@ def test_a_plan_begins_with_its_answer() -> None:
     plan.bytes_known, plan.bytes_assumed, plan.files_unknown, plan.disk = 1.25e9, 5.67e9, 1000, 8.9e9
     plan.to_do.update(table=1200)
     assert lines(plan)[:5] == [
-        "GPU-hours: 21 of one B, 42 of one A; not counted: 3 trainings of unknown size",
-        "CPU-hours: 2.0",
+        "GPU-hours: 21 of one B, 42 of one A; not counted: 3 trainings of unknown size", "CPU-hours: 2.0",
         "to fetch: 6.9 GB (1.2 of known size); not counted: 1,000 files of unknown size",
         "on disk: 8.9 GB (assumed); not counted: 1,000 files of unknown size",
         "jobs: 1,200 to do, 0 done already",
-    ]
+    ]  # fmt: skip
     assert lines(Plan())[0] == "GPU-hours: none"
 
 
@@ -92,9 +91,8 @@ def test_batches_that_a_gpu_divides_are_shown_and_unknown_lengths_are_named() ->
     first = found.index("Fine-tuning: parts of a batch of the longest inputs layers x width A B")
     assert found[first:][:3] == [
         "Fine-tuning: parts of a batch of the longest inputs layers x width A B",
-        "p: 16 of 8,192 tokens 12 x 768 16 4",
-        "q: 2 of 8,192 tokens 12 x 4096 too large 2",
-    ]
+        "p: 16 of 8,192 tokens 12 x 768 16 4", "q: 2 of 8,192 tokens 12 x 4096 too large 2",
+    ]  # fmt: skip
     assert sum(line.startswith("parts of a batch: ") for line in found) == 2
     assert not any("parts of a batch" in line for line in lines(Plan(batches={long})))
 
@@ -108,21 +106,16 @@ def test_finished_trainings_are_listed_up_to_a_limit(number: int, more: list[str
 
 def test_recipes_are_a_table_of_markdown() -> None:
     assert recipes_as_markdown([SMALL], GPUS) == [
-        "| recipe | operations | A-hours | B-hours |",
-        "|---|---|---|---|",
+        "| recipe | operations | A-hours | B-hours |", "|---|---|---|---|",
         "| `small` | 3.6e+15 | 2.0 | 1.0 |",
-    ]
+    ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("family", "hidden", "length", "share"),
-    [
-        ("bert", 768, 128, 0.1), ("bert", 768, 255, 0.1), ("bert", 768, 256, 0.2),
-        ("roberta", 1023, 128, 0.1),
-        ("bert", 1024, 128, 0.3), ("albert", 4096, 512, 0.4),
-        ("electra", 768, 512, 0.6), ("electra", 768, 128, 0.5),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("family", "hidden", "length", "share"), [
+    ("bert", 768, 128, 0.1), ("bert", 768, 255, 0.1), ("bert", 768, 256, 0.2), ("roberta", 1023, 128, 0.1),
+    ("bert", 1024, 128, 0.3), ("albert", 4096, 512, 0.4), ("electra", 768, 512, 0.6),
+    ("electra", 768, 128, 0.5),
+])  # fmt: skip
 def test_the_nearest_case_of_the_benchmark_gives_the_share(
     family: Any, hidden: int, length: int, share: float
 ) -> None:
@@ -138,17 +131,6 @@ def test_the_nearest_case_of_the_benchmark_gives_the_share(
     assert gpus.share_of_finetuning("tokens") == 0.25
     assert gpus.share_source("finetuning") == "assumed: 25% of the peak"
     assert gpus.share_source("pretraining").startswith("measured on A")
-
-
-def test_costs_of_rules_are_those_that_were_measured() -> None:
-    """Seconds of one core (of a block, for one of its files), from the rates of benchmarks/README.md."""
-    measured = {rule: one.seconds for rule, one in stages().items() if one.seconds != ASSUMED}
-    assert {rule: round(cost.seconds, 2) for rule, cost in measured.items()} == {
-        "parse": 4.6, "select_documents": 1.9, "fingerprint": 4.11, "find_contamination": 6.12,
-        "count_words": 2.11, "latest_versions": 60, "pack": 600,
-    }  # fmt: skip
-    assert ASSUMED.seconds == 5 and costs.PUBMED_FILE == 39e6 and round(costs.PACKED) == 11_400_000
-    assert costs.PMC_SHARD == 150e6
 
 
 @pytest.mark.parametrize(("good", "style"), [(True, "green"), (False, "bold red"), (None, "dim")])

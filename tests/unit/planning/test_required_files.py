@@ -20,9 +20,8 @@ PINNED, OPEN = HubModel("a", "group/a", "1" * 40), HubModel("b", "group/b", None
 WEIGHTS_OF = {
     "pinned": ReleasedWeights(id="group/a", revision="1" * 40),
     "found": ReleasedWeights(id="group/b", revision=None),
-    "open": ReleasedWeights(id="group/c", revision=None),
-    "own": PretrainedWeights(recipe="r", step=1),
-}
+    "open": ReleasedWeights(id="group/c", revision=None), "own": PretrainedWeights(recipe="r", step=1),
+}  # fmt: skip
 
 
 def graph() -> Graph:
@@ -33,10 +32,9 @@ def graph() -> Graph:
         shards=lambda block: ["PMC00000xxxx", "PMC00001xxxx", "PMC00002xxxx"],
     )
     models = SimpleNamespace(
-        weights=WEIGHTS_OF.__getitem__,
-        pin=lambda model: {"revision": "2" * 40} if model == "found" else {},
+        weights=WEIGHTS_OF.__getitem__, pin=lambda model: {"revision": "2" * 40} if model == "found" else {},
         release=lambda model: {"kind": "hub" if model == "open" else "archive", "id": "group/c"},
-    )
+    )  # fmt: skip
     sources = SimpleNamespace(checks=checks.__getitem__)
     return cast(Graph, SimpleNamespace(sources=sources, models=models, stage=lambda kind: fetched))
 
@@ -47,9 +45,8 @@ def test_jobs_fetch_files_models_and_shards_of_pmc() -> None:
         Job("fetch_files", {"source": "pubmed", "block": "a"}, True),
         Job("fetch_pmc", {"source": "pmc", "block": "PMC00000xxxx+2"}, True),
         *(Job("export_model", {"model": name}, True) for name in ("pinned", "own", "open", "found")),
-        *(Job("pin_weights", {"model": name}, True) for name in ("open", "archived")),
-        Job("score", {}, True),
-    ]
+        *(Job("pin_weights", {"model": name}, True) for name in ("open", "archived")), Job("score", {}, True),
+    ]  # fmt: skip
     found = required_files(jobs, graph())
     assert found.urls == {
         "https://h/a.gz": ["--md5-beside"], "https://h/a.gz.md5": [], "https://h/b.gz": ["--sha256", "0"],

@@ -10,25 +10,16 @@ from pubmill.stages import checked_graph, costs
 from pubmill.stages.gpus import Gpus
 
 BUDGETS = {
-    "bioclinical-modernbert-base@phase1": 160_453_000_000,
-    "bioclinical-modernbert-base": 8_247_337_000,
-    "bioclinical-modernbert-base@bio": 50_735_000_000,
-    "bioclinical-modernbert-large@phase1": 160_453_000_000,
-    "bioclinical-modernbert-large": 8_247_337_000,
-    "bioclinical-modernbert-large@bio": 50_735_000_000,
-    "modernbert-bio-base@causal": 50_000_000_000,
-    "modernbert-bio-base": 5_000_000_000,
-    "modernbert-bio-base@causal-10b": 10_000_000_000,
-    "modernbert-bio-base@10b": 1_000_000_000,
-    "modernbert-bio-base@masked-phase1": 50_000_000_000,
-    "modernbert-bio-base@masked": 5_000_000_000,
-    "modernbert-bio-base@masked-10b-phase1": 10_000_000_000,
-    "modernbert-bio-base@masked-10b": 1_000_000_000,
-    "modernbert-bio-large@causal": 50_000_000_000,
-    "modernbert-bio-large": 5_000_000_000,
-    "modernbert-bio-large@masked-phase1": 50_000_000_000,
-    "modernbert-bio-large@masked": 5_000_000_000,
-}
+    "bioclinical-modernbert-base@phase1": 160_453_000_000, "bioclinical-modernbert-base": 8_247_337_000,
+    "bioclinical-modernbert-base@bio": 50_735_000_000, "bioclinical-modernbert-large@phase1": 160_453_000_000,
+    "bioclinical-modernbert-large": 8_247_337_000, "bioclinical-modernbert-large@bio": 50_735_000_000,
+    "modernbert-bio-base@causal": 50_000_000_000, "modernbert-bio-base": 5_000_000_000,
+    "modernbert-bio-base@causal-10b": 10_000_000_000, "modernbert-bio-base@10b": 1_000_000_000,
+    "modernbert-bio-base@masked-phase1": 50_000_000_000, "modernbert-bio-base@masked": 5_000_000_000,
+    "modernbert-bio-base@masked-10b-phase1": 10_000_000_000, "modernbert-bio-base@masked-10b": 1_000_000_000,
+    "modernbert-bio-large@causal": 50_000_000_000, "modernbert-bio-large": 5_000_000_000,
+    "modernbert-bio-large@masked-phase1": 50_000_000_000, "modernbert-bio-large@masked": 5_000_000_000,
+}  # fmt: skip
 """Recipe -> `max_duration` of its configuration in lindvalllab/BioClinical-ModernBERT@fb40fb6, or the budget
 that arXiv 2605.12438 states."""
 FIRST = [name for name in BUDGETS if "phase1" in name or "causal" in name]
@@ -60,9 +51,8 @@ def test_a_phase_ends_with_the_step_that_passes_its_budget(
     step = tokens_of_step(full_specs, name)
     assert 0 <= round(planned[name]) - BUDGETS[name] < step
     optimisation, steps = (
-        full_specs.pretraining[name].recipe.optimisation,
-        full_specs.pretraining[name].recipe.steps,
-    )
+        full_specs.pretraining[name].recipe.optimisation, full_specs.pretraining[name].recipe.steps,
+    )  # fmt: skip
     assert 0 <= round(optimisation.decay * steps) * step - FALLS[name] < step
 
 

@@ -16,19 +16,14 @@ PRETRAINING: dict[str, Any] = {
     "architecture": {
         "family": "bert", "layers": 2, "hidden_size": 16, "attention_heads": 2, "intermediate_size": 32,
     },
-    "objective": {"masking": "whole-word"},
-    "optimisation": {"learning_rate": 1e-3},
-    "sequence_length": 64,
-    "batch_size": 8,
-    "steps": 10,
+    "objective": {"masking": "whole-word"}, "optimisation": {"learning_rate": 1e-3}, "sequence_length": 64,
+    "batch_size": 8, "steps": 10,
 }  # fmt: skip
 EXPORT: dict[str, Any] = {
-    "model": "m",
-    "lowercase": True,
+    "model": "m", "lowercase": True,
     "weights": {"kind": "pretraining", "recipe": "r", "step": 5, "start": {"recipe": "s", "step": 2}},
-    "pretraining": PRETRAINING,
-    "scale": "small",
-}
+    "pretraining": PRETRAINING, "scale": "small",
+}  # fmt: skip
 
 
 def test_json_text_and_a_file_give_the_same(tmp_path: Path) -> None:
@@ -39,20 +34,17 @@ def test_json_text_and_a_file_give_the_same(tmp_path: Path) -> None:
     assert made.architecture.layers == 2 and made.objective.masking_rate == 0.15
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"stepps": 5}, "stepps: unknown key; the nearest: steps, "),
-        ({"steps": "many"}, "steps: expected a valid integer (found 'many')"),
-        ({"steps": True}, "steps: expected a valid integer (found True)"),
-        ({"steps": 3.0}, "steps: expected a valid integer (found 3.0)"),
-        ({"precision": "bf16"}, "precision: expected 'auto', 'float32', "),
-        ({"objective": {"masking": "none"}}, "objective.masking: expected 'whole-word'"),
-        ({"objective": {"maskign": "none"}}, "objective.maskign: unknown key; the nearest: masking"),
-        ({"objective": 5}, "objective: expected keys with values (found 5)"),
-        ({"steps": 0}, "steps: expected greater than 0 (found 0)"),
-    ],
-)
+@pytest.mark.parametrize(("change", "message"), [
+    ({"stepps": 5}, "stepps: unknown key; the nearest: steps, "),
+    ({"steps": "many"}, "steps: expected a valid integer (found 'many')"),
+    ({"steps": True}, "steps: expected a valid integer (found True)"),
+    ({"steps": 3.0}, "steps: expected a valid integer (found 3.0)"),
+    ({"precision": "bf16"}, "precision: expected 'auto', 'float32', "),
+    ({"objective": {"masking": "none"}}, "objective.masking: expected 'whole-word'"),
+    ({"objective": {"maskign": "none"}}, "objective.maskign: unknown key; the nearest: masking"),
+    ({"objective": 5}, "objective: expected keys with values (found 5)"),
+    ({"steps": 0}, "steps: expected greater than 0 (found 0)"),
+])  # fmt: skip
 def test_wrong_values_are_reported(change: dict[str, Any], message: str) -> None:
     with pytest.raises(PubmillError) as caught:
         read(PretrainingRecipe, json.dumps(PRETRAINING | change))
@@ -98,19 +90,14 @@ def test_a_search_may_supply_keys() -> None:
     assert made.batch_size == 16
 
 
-@pytest.mark.parametrize(
-    ("argument", "message"),
-    [
-        ("nowhere.json", "'nowhere.json' is neither JSON text nor a readable JSON file"),
-        ("", "neither JSON text nor"),
-        ("a" * 300, "'" + "a" * 199 + " is neither JSON text nor"),
-        ("{not json", "not valid JSON: .* at line 1"),
-        ('{"similar": NaN}', "not valid JSON: NaN is not a number in JSON"),
-        ('{"parts": [], "parts": []}', "not valid JSON: the key 'parts' occurs twice"),
-        ('{"parts": ' + "[" * 100_000, "not valid JSON"),
-        ('{"parts": ' + "9" * 5_000 + "}", "not valid JSON"),
-    ],
-)
+@pytest.mark.parametrize(("argument", "message"), [
+    ("nowhere.json", "'nowhere.json' is neither JSON text nor a readable JSON file"),
+    ("", "neither JSON text nor"), ("a" * 300, "'" + "a" * 199 + " is neither JSON text nor"),
+    ("{not json", "not valid JSON: .* at line 1"),
+    ('{"similar": NaN}', "not valid JSON: NaN is not a number in JSON"),
+    ('{"parts": [], "parts": []}', "not valid JSON: the key 'parts' occurs twice"),
+    ('{"parts": ' + "[" * 100_000, "not valid JSON"), ('{"parts": ' + "9" * 5_000 + "}", "not valid JSON"),
+])  # fmt: skip
 def test_neither_text_nor_file(argument: str, message: str) -> None:
     with pytest.raises(PubmillError, match=f"--recipe: .*{message}"):
         read(IndexRecipe, argument)

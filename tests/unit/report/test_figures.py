@@ -13,13 +13,10 @@ from pubmill.tables.cells import Table
 from tests.unit import toy_tables as made_up
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "about", "values"),
-    [
-        (0, 10, 5, [0, 2, 4, 6, 8, 10]), (0, 10, 4, [0, 5, 10]), (79.3, 92.7, 4, [80, 85, 90]),
-        (0.12, 0.47, 4, [0.2, 0.3, 0.4]), (-3, 3, 6, [-3, -2, -1, 0, 1, 2, 3]), (1.1, 1.9, 1, [1.5]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("low", "high", "about", "values"), [
+    (0, 10, 5, [0, 2, 4, 6, 8, 10]), (0, 10, 4, [0, 5, 10]), (79.3, 92.7, 4, [80, 85, 90]),
+    (0.12, 0.47, 4, [0.2, 0.3, 0.4]), (-3, 3, 6, [-3, -2, -1, 0, 1, 2, 3]), (1.1, 1.9, 1, [1.5]),
+])  # fmt: skip
 def test_ticks_are_at_multiples_of_one_two_or_five(
     low: float, high: float, about: int, values: list[float]
 ) -> None:
@@ -111,32 +108,16 @@ def test_a_stage_that_is_not_shown_is_passed_through() -> None:
     )
     stages = [box.stage for box in figure.boxes]
     assert stages == [
-        "download",
-        "models",
-        "convert",
-        "fine-tune",
-        "predictions",
-        "score",
-        "tables",
-        "report",
-    ]
+        "download", "models", "convert", "fine-tune", "predictions", "score", "tables", "report",
+    ]  # fmt: skip
     assert "models: 1 thing, reads download." in figure.description
     assert "fine-tune: 1 thing, reads models and convert." in figure.description
-
-
-def test_arrows_go_from_box_to_box() -> None:
-    """Boxes are 100 wide and 34 high, 50 below and 118 beside each other, within a margin of 2."""
-    figure = figures.pipeline_figure(
-        dict.fromkeys(("download", "models", "convert", "fine-tune"), "1 thing"), {"models": ("take_model",)}
-    )
-    assert {box.stage: (box.x, box.y) for box in figure.boxes} == {
-        "download": (2, 2), "models": (2, 52), "convert": (120, 52), "fine-tune": (2, 102),
-    }  # fmt: skip
-    assert [box.rules for box in figure.boxes] == [(), ("take_model",), (), ()]
-    assert figure.height == 138
-    assert figure.arrows == ("M52 36V52", "M102 19H170V52", "M52 86V102", "M170 86V119H102")
-    assert figure.description.startswith("download: 1 thing. models: 1 thing, reads download. convert: ")
-    every = figures.pipeline_figure(ALL, {})
+    every = figures.pipeline_figure(ALL, {"models": ("take_model",)})
     assert [box.stage for box in every.boxes] == list(GROUPS)
+    assert {box.stage: box.rules for box in every.boxes if box.rules} == {"models": ("take_model",)}
     assert len({(box.x, box.y) for box in every.boxes}) == len(GROUPS)
     assert len(every.arrows) == sum(map(len, GROUPS.values()))
+    few = figures.pipeline_figure(
+        dict.fromkeys(("download", "models", "convert", "fine-tune"), "1 thing"), {}
+    )
+    assert few.arrows == ("M52 36V52", "M102 19H170V52", "M52 86V102", "M170 86V119H102")

@@ -61,41 +61,35 @@ UNITS = tuple(enumerate(("", "k", "M", "G"), 1))
 NEXT_UNITS = tuple(enumerate(("k", "M", "G", "T"), 1))
 
 
-@pytest.mark.parametrize(
-    ("made", "text"),
-    [
-        (number(93.333), "93.33"), (signed(-0.126), "−0.13"), (signed(0.2), "+0.20"),
-        (signed(-0.001), "0.00"),
-        (signed(0.004), "0.00"), (signed(0.005001), "+0.01"), (signed(-10.0), "−10.00"),
-        (count(1234567), "1\u202f234\u202f567"), (quantity(1_234_000), "1.23\u00a0M"), (quantity(950), "950"),
-        *((quantity(0.9994 * 1000.0**power), f"999\u00a0{unit}".rstrip()) for power, unit in UNITS),
-        *((quantity(0.9996 * 1000.0**power), f"1\u00a0{unit}") for power, unit in NEXT_UNITS),
-        (duration(42.4), "42 s"), (duration(185), "3 min 5 s"), (duration(7800), "2 h 10 min"),
-        (duration(360000), "4 d 4 h"), (duration(59.4), "59 s"), (duration(60), "1 min 0 s"),
-        (duration(3599), "59 min 59 s"), (duration(3600), "1 h 0 min"), (duration(86399), "23 h 59 min"),
-        (duration(86400), "1 d 0 h"), (duration(90000), "1 d 1 h"),
-        (fact(True, "boolean"), "yes"), (fact("1", "boolean"), "yes"), (fact(False, "boolean"), "no"),
-        (fact("0", "boolean"), "no"), (fact(12345, "text"), "12\u202f345"),
-        (fact("12345", "count"), "12\u202f345"), (fact("12345", "text"), "12345"),
-        (fact("64K", "count"), "64K"), (fact(11_223_182, "words", "3.1B"), "11\u202f223\u202f182"),
-        (fact(61.4, "minutes"), "01:01"), (fact(3600.0, "minutes"), "60:00"),
-        (fact(181.4, "minutes", "03:01"), "03:01"), (fact(2e-5, "learning_rate"), "2e-5"),
-        (fact(1.5e-4, "learning_rate"), "1.5e-4"), (fact(0.0005, "learning_rate", "2e-4"), "5e-4"),
-        (fact(2.5e-05, "learning_rate"), "2.5e-5"), (fact(0.123456, "ratio"), "0.123"),
-        (fact(0.5, "ratio", "0.50x"), "0.50"), (fact(0.125, "ratio", "0.5"), "0.125"),
-        (fact(2.0, "ratio", "2"), "2"), (fact(1.4999, "ratio", "1.5000"), "1.4999"),
-        (fact(2.2467, "ratio", "1.654"), "2.247"), (fact(0.08536, "ratio", "0.08"), "0.0854"),
-        (surplus(1250, "1000"), " (+250)"), (surplus(1000, "2500"), " (−1\u202f500)"),
-        (surplus(64_100, "64K"), ""),
-        (share(1, 4), "25.0 %"), (share(0, 4), "0.0 %"), (share(1, 0), "0.0 %"), (share(1, 1000), "0.1 %"),
-        (share(1, 2000), "0.05 %"), (share(1, 30_000), "0.0033 %"),
-        (p_value(0.000999), "0.001"), (p_value(0.0123), "0.012"), (p_value(0.0999), "0.1"),
-        (p_value(0.1), "0.10"), (p_value(0.456), "0.46"),
-        (sentence("a b"), "A b."), (sentence("A b."), "A b."), (sentence("é"), "É."), (sentence(""), "."),
-        (metric("entity_f1"), METRICS["entity_f1"].label), (metric("score"), "mean of task means"),
-        (metric("my_own"), "my own"), (metric(None), ""),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("made", "text"), [
+    (number(93.333), "93.33"), (signed(-0.126), "−0.13"), (signed(0.2), "+0.20"), (signed(-0.001), "0.00"),
+    (signed(0.004), "0.00"), (signed(0.005001), "+0.01"), (signed(-10.0), "−10.00"),
+    (count(1234567), "1\u202f234\u202f567"), (quantity(1_234_000), "1.23\u00a0M"), (quantity(950), "950"),
+    *((quantity(0.9994 * 1000.0**power), f"999\u00a0{unit}".rstrip()) for power, unit in UNITS),
+    *((quantity(0.9996 * 1000.0**power), f"1\u00a0{unit}") for power, unit in NEXT_UNITS),
+    (duration(42.4), "42 s"), (duration(185), "3 min 5 s"), (duration(7800), "2 h 10 min"),
+    (duration(360000), "4 d 4 h"), (duration(59.4), "59 s"), (duration(60), "1 min 0 s"),
+    (duration(3599), "59 min 59 s"), (duration(3600), "1 h 0 min"), (duration(86399), "23 h 59 min"),
+    (duration(86400), "1 d 0 h"), (duration(90000), "1 d 1 h"), (fact(True, "boolean"), "yes"),
+    (fact("1", "boolean"), "yes"), (fact(False, "boolean"), "no"), (fact("0", "boolean"), "no"),
+    (fact(12345, "text"), "12\u202f345"), (fact("12345", "count"), "12\u202f345"),
+    (fact("12345", "text"), "12345"), (fact("64K", "count"), "64K"),
+    (fact(11_223_182, "words", "3.1B"), "11\u202f223\u202f182"), (fact(61.4, "minutes"), "01:01"),
+    (fact(3600.0, "minutes"), "60:00"), (fact(181.4, "minutes", "03:01"), "03:01"),
+    (fact(2e-5, "learning_rate"), "2e-5"), (fact(1.5e-4, "learning_rate"), "1.5e-4"),
+    (fact(0.0005, "learning_rate", "2e-4"), "5e-4"), (fact(2.5e-05, "learning_rate"), "2.5e-5"),
+    (fact(0.123456, "ratio"), "0.123"), (fact(0.5, "ratio", "0.50x"), "0.50"),
+    (fact(0.125, "ratio", "0.5"), "0.125"), (fact(2.0, "ratio", "2"), "2"),
+    (fact(1.4999, "ratio", "1.5000"), "1.4999"), (fact(2.2467, "ratio", "1.654"), "2.247"),
+    (fact(0.08536, "ratio", "0.08"), "0.0854"), (surplus(1250, "1000"), " (+250)"),
+    (surplus(1000, "2500"), " (−1\u202f500)"), (surplus(64_100, "64K"), ""), (share(1, 4), "25.0 %"),
+    (share(0, 4), "0.0 %"), (share(1, 0), "0.0 %"), (share(1, 1000), "0.1 %"), (share(1, 2000), "0.05 %"),
+    (share(1, 30_000), "0.0033 %"), (p_value(0.000999), "0.001"), (p_value(0.0123), "0.012"),
+    (p_value(0.0999), "0.1"), (p_value(0.1), "0.10"), (p_value(0.456), "0.46"), (sentence("a b"), "A b."),
+    (sentence("A b."), "A b."), (sentence("é"), "É."), (sentence(""), "."),
+    (metric("entity_f1"), METRICS["entity_f1"].label), (metric("score"), "mean of task means"),
+    (metric("my_own"), "my own"), (metric(None), ""),
+])  # fmt: skip
 def test_numbers_and_words_are_written_so(made: str, text: str) -> None:
     """A unit changes where it is full, a small share keeps a digit, a difference is not of rounded counts."""
     assert made == text
@@ -186,17 +180,14 @@ def test_reasons_beyond_the_alphabet_have_two_letters() -> None:
     assert len(found) == 703
 
 
-@pytest.mark.parametrize(
-    ("text", "escaped"),
-    [
-        ("TNF-β, κB", r"TNF-\ensuremath{\beta}, \ensuremath{\kappa}B"),
-        ("10⁻⁵ ≥ 2", r"10\ensuremath{^-}\ensuremath{^5} \ensuremath{\geq} 2"),
-        ("Č Đ é ő µ", r"Č Đ é ő \textmu{}"), ("−1 ± 2", r"\ensuremath{-}1 \ensuremath{\pm} 2"),
-        ('[a] "b" `c\'', r"{[}a{]} \textquotedbl{}b\textquotedbl{} \textasciigrave{}c'"),
-        ("a_b^c~d\\{f}$&#%", r"a\_b\textasciicircum{}c\textasciitilde{}d\textbackslash{}\{f\}\$\&\#\%"),
-        ("1\u202f234\u00a05\n6", r"1\,234~5 6"), ("日 Ħ \x00", "{[}U+65E5{]} {[}U+0126{]} {[}U+0000{]}"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "escaped"), [
+    ("TNF-β, κB", r"TNF-\ensuremath{\beta}, \ensuremath{\kappa}B"),
+    ("10⁻⁵ ≥ 2", r"10\ensuremath{^-}\ensuremath{^5} \ensuremath{\geq} 2"),
+    ("Č Đ é ő µ", r"Č Đ é ő \textmu{}"), ("−1 ± 2", r"\ensuremath{-}1 \ensuremath{\pm} 2"),
+    ('[a] "b" `c\'', r"{[}a{]} \textquotedbl{}b\textquotedbl{} \textasciigrave{}c'"),
+    ("a_b^c~d\\{f}$&#%", r"a\_b\textasciicircum{}c\textasciitilde{}d\textbackslash{}\{f\}\$\&\#\%"),
+    ("1\u202f234\u00a05\n6", r"1\,234~5 6"), ("日 Ħ \x00", "{[}U+65E5{]} {[}U+0126{]} {[}U+0000{]}"),
+])  # fmt: skip
 def test_characters_keep_their_meaning(text: str, escaped: str) -> None:
     assert escape_tex(text) == escaped
 

@@ -120,10 +120,9 @@ def test_models_become_rows_and_are_sorted_by_a_score(page: Any) -> None:
     page.get_by_role("button", name="Models as rows").click()
     assert heads(page) == ["BERT", "Ours", "Other & co"]
     for expected, said in (
-        (["Ours", "BERT", "Other & co"], "descending"),
-        (["BERT", "Ours", "Other & co"], "ascending"),
+        (["Ours", "BERT", "Other & co"], "descending"), (["BERT", "Ours", "Other & co"], "ascending"),
         (["BERT", "Ours", "Other & co"], None),
-    ):
+    ):  # fmt: skip
         page.locator("th[data-key=second] button").click()
         assert heads(page) == expected
         assert page.locator("th[data-key=second]").get_attribute("aria-sort") == said

@@ -46,13 +46,10 @@ def test_the_cost_of_answers_stands_below_the_table_beside_the_time_of_others(tm
     ]
 
 
-@pytest.mark.parametrize(
-    ("number", "nouns", "text"),
-    [
-        (0, ("file",), ""), (1, ("file",), "1 file"), (2, ("corpus", "corpora"), "2 corpora"),
-        (9_999, ("file",), "9 999 files"), (10_000, ("file",), "10 k files"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("number", "nouns", "text"), [
+    (0, ("file",), ""), (1, ("file",), "1 file"), (2, ("corpus", "corpora"), "2 corpora"),
+    (9_999, ("file",), "9 999 files"), (10_000, ("file",), "10 k files"),
+])  # fmt: skip
 def test_large_counts_are_rounded(number: int, nouns: tuple[str, ...], text: str) -> None:
     shown = rounded_count(number, *nouns)
     assert shown.replace("\N{NARROW NO-BREAK SPACE}", " ").replace("\N{NO-BREAK SPACE}", " ") == text

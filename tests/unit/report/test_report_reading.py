@@ -34,18 +34,15 @@ def test_a_study_without_pretraining_or_records_has_a_page(tmp_path: Path) -> No
     assert "No run has a score yet" in render(read_report(bare, tmp_path))
 
 
-@pytest.mark.parametrize(
-    ("file", "content", "message"),
-    [
-        ("corpora/abstracts/stats.json", "{}", "lacks parsed, documents"),
-        ("datasets/bc2gm/card.json", "{", "card.json:1"),
-        ("datasets/bc2gm/card.json", "{}", "card.json is not a Card"),
-        ("pretraining/base/step-4/log.jsonl", '{"step": 1}\n', "log.jsonl:1: expected step, tokens and loss"),
-        ("pretraining/base/step-4/log.jsonl", "", "log.jsonl is empty or absent"),
-        ("tables/small/gu2020-table06.json", "{}", "table06.json is not a Table"),
-        ("tables/small/gu2020-table06.comparisons.json", "{}", "comparisons.json is not a Comparisons"),
-    ],
-)
+@pytest.mark.parametrize(("file", "content", "message"), [
+    ("corpora/abstracts/stats.json", "{}", "lacks parsed, documents"),
+    ("datasets/bc2gm/card.json", "{", "card.json:1"),
+    ("datasets/bc2gm/card.json", "{}", "card.json is not a Card"),
+    ("pretraining/base/step-4/log.jsonl", '{"step": 1}\n', "log.jsonl:1: expected step, tokens and loss"),
+    ("pretraining/base/step-4/log.jsonl", "", "log.jsonl is empty or absent"),
+    ("tables/small/gu2020-table06.json", "{}", "table06.json is not a Table"),
+    ("tables/small/gu2020-table06.comparisons.json", "{}", "comparisons.json is not a Comparisons"),
+])  # fmt: skip
 def test_a_broken_input_is_named(results: Path, file: str, content: str, message: str) -> None:
     put(results / file, content)
     with pytest.raises(PubmillError, match=message):

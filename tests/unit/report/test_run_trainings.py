@@ -50,19 +50,14 @@ WITHOUT_EPOCH = training({}, [0.2, 0.6], [])
 WITHOUT_EPOCH["dev"]["best_epoch"] = None
 
 
-@pytest.mark.parametrize(
-    ("runs", "text"),
-    [
-        ([RISING, training({}, [0.4, 0.2], [0.8, 0.3])],
-         "dev 40.00 to 60.00, epoch 1 to 2; loss 0.9 to 0.4, 2 epochs"),
-        ([RISING, LOST], "dev 60.00, epoch 2; loss 1 to 0.5, 2 epochs"),
-        ([training({}, [], [1.0, 0.5])], "loss 1 to 0.5, 2 epochs"),
-        ([training({}, [], [0.5])], "loss 0.5, 1 epoch"),
-        ([training({}, [0.2, 0.6], [])], "dev 60.00, epoch 2"),
-        ([WITHOUT_EPOCH], "dev 60.00"),
-        ([training({}, [], [])], None),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("runs", "text"), [
+    ([RISING, training({}, [0.4, 0.2], [0.8, 0.3])],
+     "dev 40.00 to 60.00, epoch 1 to 2; loss 0.9 to 0.4, 2 epochs"),
+    ([RISING, LOST], "dev 60.00, epoch 2; loss 1 to 0.5, 2 epochs"),
+    ([training({}, [], [1.0, 0.5])], "loss 1 to 0.5, 2 epochs"),
+    ([training({}, [], [0.5])], "loss 0.5, 1 epoch"), ([training({}, [0.2, 0.6], [])], "dev 60.00, epoch 2"),
+    ([WITHOUT_EPOCH], "dev 60.00"), ([training({}, [], [])], None),
+])  # fmt: skip
 def test_a_course_is_the_mean_of_the_runs_and_names_what_there_is(
     runs: list[dict[str, Any]], text: str | None
 ) -> None:

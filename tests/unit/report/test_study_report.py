@@ -35,9 +35,8 @@ def test_the_page_is_self_contained_accessible_and_deterministic(results: Path) 
     # what leads elsewhere: files beside the report, what a dataset's page names, the paper
     elsewhere = page.xpath("//a[not(starts-with(@href, '#'))]/@href")
     assert [link for link in elsewhere if not link.startswith("../tables/small/gu2020-table06.")] == [
-        "https://example.org/apply",
-        "https://doi.org/10.1145/3458754",
-    ]
+        "https://example.org/apply", "https://doi.org/10.1145/3458754",
+    ]  # fmt: skip
     assert all(figure.xpath("string(.//desc)") for figure in page.xpath("//figure"))
     assert text == render(read_report(recipe(), results))
 
@@ -84,9 +83,8 @@ def test_the_models_of_each_table_are_compared(results: Path) -> None:
     [section] = page.xpath("//details[contains(summary, 'Models compared: 1 of 2 rows')]")
     lines = [" ".join(tr.text_content().split()) for tr in section.xpath(".//tbody/tr")]
     assert lines == [
-        "BC2GM entity F1; best: Ours; 60 documents",
-        "BERT +10.00 −0.25 to +2.50 0.01 0.02 0.03 0.06",
-    ]
+        "BC2GM entity F1; best: Ours; 60 documents", "BERT +10.00 −0.25 to +2.50 0.01 0.02 0.03 0.06",
+    ]  # fmt: skip
     assert "paired bootstrap" in section.text_content()
 
 

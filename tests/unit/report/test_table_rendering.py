@@ -32,14 +32,10 @@ def test_a_table_has_caption_label_rules_marks_and_what_is_said_of_cells(table: 
     )
     assert "\\label{tab:gu2020-table06}" in text
     assert body(text) == [
-        "Dataset & BERT & Ours \\\\",
-        "\\midrule",
-        "BC2GM, entity F1 & 81.00 & \\textbf{91.00} \\\\",
-        "\\midrule",
-        "GAD, micro F1 & ---\\textsuperscript{a} & ---\\textsuperscript{a} \\\\",
-        "\\midrule",
+        "Dataset & BERT & Ours \\\\", "\\midrule", "BC2GM, entity F1 & 81.00 & \\textbf{91.00} \\\\",
+        "\\midrule", "GAD, micro F1 & ---\\textsuperscript{a} & ---\\textsuperscript{a} \\\\", "\\midrule",
         "BLURB, mean of task means & ---\\textsuperscript{b} & ---\\textsuperscript{b} \\\\",
-    ]
+    ]  # fmt: skip
     assert "\\textsuperscript{a} Relation extraction is not run.\\par\n" in text
     assert TABLE_RENDERERS["tex"](table) == text
 
@@ -65,13 +61,10 @@ def test_models_are_rows_where_they_are_many_and_the_datasets_few(table: Table) 
     assert "\\textsuperscript{1} A \\texttt{note} of m1." in text and "Of none" not in text
 
 
-@pytest.mark.parametrize(
-    ("text", "written"),
-    [
-        ("a `b_c` d", "a \\texttt{b\\_c} d"), ("`a` and `b`", "\\texttt{a} and \\texttt{b}"),
-        ("plain", "plain"), ("a `b", escape_tex("a `b")), ("`a` `b", escape_tex("`a` `b")),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "written"), [
+    ("a `b_c` d", "a \\texttt{b\\_c} d"), ("`a` and `b`", "\\texttt{a} and \\texttt{b}"), ("plain", "plain"),
+    ("a `b", escape_tex("a `b")), ("`a` `b", escape_tex("`a` `b")),
+])  # fmt: skip
 def test_code_stands_between_two_backticks_and_a_single_one_is_a_sign(text: str, written: str) -> None:
     assert latex_text(text) == written
 

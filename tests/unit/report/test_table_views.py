@@ -51,14 +51,11 @@ def test_columns_with_runs_come_first_and_the_best_is_ours(ordered: Table) -> No
     )
 
 
-@pytest.mark.parametrize(
-    ("difference", "verdict", "step"),
-    [
-        (None, "reproduced", 0), (0.0, "reproduced", 0), (-1.0, "reproduced", 0), (1.1, "reproduced", 1),
-        (-2.0, "not reproduced", 1), (2.5, "not reproduced", 2), (-4.1, "not reproduced", 3),
-        (50.0, "not reproduced", 3), (50.0, "not comparable", None), (50.0, None, None),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("difference", "verdict", "step"), [
+    (None, "reproduced", 0), (0.0, "reproduced", 0), (-1.0, "reproduced", 0), (1.1, "reproduced", 1),
+    (-2.0, "not reproduced", 1), (2.5, "not reproduced", 2), (-4.1, "not reproduced", 3),
+    (50.0, "not reproduced", 3), (50.0, "not comparable", None), (50.0, None, None),
+])  # fmt: skip
 def test_a_difference_with_a_comparable_verdict_is_measured_by_the_margin(
     ordered: Table, difference: float | None, verdict: str | None, step: int | None
 ) -> None:
@@ -103,10 +100,9 @@ def with_verdict(table: Table, verdict: str) -> Table:
     return replace(table, cells=cells)
 
 
-@pytest.mark.parametrize(
-    ("reproduced", "judged", "level"),
-    [(0, 0, None), (0, 9, 0), (1, 99, 1), (5, 10, 2), (98, 99, LEVELS - 1), (99, 99, LEVELS)],
-)
+@pytest.mark.parametrize(("reproduced", "judged", "level"), [
+    (0, 0, None), (0, 9, 0), (1, 99, 1), (5, 10, 2), (98, 99, LEVELS - 1), (99, 99, LEVELS),
+])  # fmt: skip
 def test_only_none_is_the_lowest_step_and_only_all_the_highest(
     reproduced: int, judged: int, level: int | None
 ) -> None:

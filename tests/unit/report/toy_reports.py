@@ -75,17 +75,11 @@ def training(recipe: dict[str, Any], scores: list[float], losses: list[float]) -
     best = max(scores, default=None)
     return {
         "recipe": recipe,
-        "dev": {
-            "metric": "entity_f1",
-            "steps": [10 * (i + 1) for i in range(len(scores))],
-            "scores": scores,
-            "best": best,
-            "best_step": None if best is None else 10 * (scores.index(best) + 1),
-            "best_epoch": None if best is None else scores.index(best) + 1.0,
-        },
-        "loss_by_epoch": losses,
-        "seconds": 1.0,
-    }
+        "dev": {"metric": "entity_f1", "steps": [10 * (i + 1) for i in range(len(scores))], "scores": scores,
+         "best": best, "best_step": None if best is None else 10 * (scores.index(best) + 1),
+         "best_epoch": None if best is None else scores.index(best) + 1.0},
+        "loss_by_epoch": losses, "seconds": 1.0,
+    }  # fmt: skip
 
 
 def put_training(results: Path, record: str, made: dict[str, Any]) -> None:

@@ -59,11 +59,9 @@ def test_a_whole_baseline_fits_on_a_command_line(root: Path) -> None:
 def with_packages(specs: Specs) -> Specs:
     """Specs with one corpus more, of the articles of two packages of PMC."""
     values = {
-        "name": "packaged",
-        "kind": "pmc-packages",
-        "url": "https://b.org",
+        "name": "packaged", "kind": "pmc-packages", "url": "https://b.org",
         "leave_out": ["tables", "captions"],
-    }
+    }  # fmt: skip
     source = PmcPackagesSource.model_validate(
         values
         | {"packages": ["a/p1", "b/p2"]}

@@ -179,13 +179,10 @@ def test_times_of_short_runs_and_their_ratio_stand_with_their_machine(
     assert (run["epochs"], run["batch_size"], run["max_length"]) == (3, 32, 128)
 
 
-@pytest.mark.parametrize(
-    ("changes", "reported"),
-    [
-        ({"failed": "nan"}, "the run of biom-albert-xxlarge failed: nan"),
-        ({"hardware": {"cpu": "another", "cores": 1, "gpus": []}}, "the two runs were on different machines"),
-    ],
-)
+@pytest.mark.parametrize(("changes", "reported"), [
+    ({"failed": "nan"}, "the run of biom-albert-xxlarge failed: nan"),
+    ({"hardware": {"cpu": "another", "cores": 1, "gpus": []}}, "the two runs were on different machines"),
+])  # fmt: skip
 def test_times_that_mean_nothing_are_left_out(
     demo: Graph, root: Path, tmp_path: Path, changes: dict[str, Any], reported: str
 ) -> None:

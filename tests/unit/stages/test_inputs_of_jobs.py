@@ -39,8 +39,7 @@ def test_the_audit_and_reports_read_every_table_of_the_study(demo_specs: Specs, 
     ]
     for path in (
         "tables/x/gu2020-table06.json", "tables/x/gu2020-table05.json",
-        "tables/x/gu2020-table06.comparisons.json",
-        RELATIVE.card("bc2gm"),
+        "tables/x/gu2020-table06.comparisons.json", RELATIVE.card("bc2gm"),
         "corpora/pubmed-abstracts/stats.json", "vocabs/pubmed-uncased/diagnosis.json",
     ):  # fmt: skip
         assert path in below, path

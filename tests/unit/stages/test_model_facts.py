@@ -41,42 +41,38 @@ UNNAMED = "needs its weights in a folder of your own (then set local_files: mega
 TIME = "runs/alrowili2021/{}/chemprot@blurb/timing/final/seed-1.json"
 
 
-@pytest.mark.parametrize(
-    ("subject", "value", "changes", "field", "expected"),
-    [
-        ("biom-bert-large@100k", "steps", {}, "value", 100_000),
-        ("biom-bert-large", "steps", {}, "value", 690_000),
-        ("biom-bert-large", "hidden_size", {}, "value", 1024),
-        ("biom-bert-large@100k", "compute_ratio", {"baseline": {"steps": 50_000, "batch_size": 4 * 4096}},
-         "value", 0.5),
-        ("pubmedbert-base", "pretraining", {}, "value", "scratch"),
-        ("bio-lm-base@pm", "pretraining", {}, "value", "continued"),
-        ("pubmedbert-base", "pretraining", WORDS, "value", "From scratch"),
-        ("pubmedbert-base", "corpus", WORDS, "value", "PubMed"),
-        ("pubmedbert-base", "corpus", WORDS | {"row": {"words": {"pubmed-abstracts": "abstracts"}}},
-         "value", "abstracts"),
-        ("pubmedbert-base", "vocab", WORDS, "value", "PubMed"),
-        ("nobody", "steps", GONE, "lacking", "not released"),
-        ("nobody", "recipe.epochs", RUN | GONE, "lacking", "not released"),
-        ("nobody", "choices", PROTOCOLS | GONE, "lacking", "not released"),
-        ("biomegatron-345m@bio-30k", "term=a", {}, "lacking", NOT_PRETRAINED),
-        ("biobert-large", "term=a", {}, "lacking", NO_VOCAB),
-        ("megatron-345m-cased", "term=a", {}, "lacking", UNNAMED),
-        ("megatron-345m-cased", "parameters", {}, "lacking", UNNAMED),
-        ("megatron-345m-cased", "fit.test", {"column": {"dataset": "jnlpba"}}, "lacking", UNNAMED),
-        ("pubmedbert-base", "corpus.words", {}, "lacking", NO_CORPUS),
-        ("biomegatron-345m@bio-30k", "masked_loss", {}, "lacking", NOT_PRETRAINED),
-        ("biobert-base", "masked_loss", {}, "lacking", RELEASED),
-        ("biobert-base", "term=a", {}, "files", ("vocabs/biobert-base/diagnosis.json",)),
-        ("biobert-base", "fit.train", {"column": {"dataset": "bc2gm"}}, "lacking", NOT_WANTED),
-        ("biobert-base", "seconds", TIMING, "files", (TIME.format("biobert-base"),)),
-        ("biobert-base", "seconds_ratio", TIMING, "files",
-         (TIME.format("biobert-base"), TIME.format("bio-lm-base"))),
-        ("ner", "kind", TASKS, "value", "tokens"),
-        ("ner", "kind", TASKS | {"words": {"tokens": "words"}}, "value", "words"),
-        ("nothing", "kind", TASKS, "lacking", NOTHING_VARIED),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("subject", "value", "changes", "field", "expected"), [
+    ("biom-bert-large@100k", "steps", {}, "value", 100_000),
+    ("biom-bert-large", "steps", {}, "value", 690_000), ("biom-bert-large", "hidden_size", {}, "value", 1024),
+    ("biom-bert-large@100k", "compute_ratio", {"baseline": {"steps": 50_000, "batch_size": 4 * 4096}},
+     "value", 0.5),
+    ("pubmedbert-base", "pretraining", {}, "value", "scratch"),
+    ("bio-lm-base@pm", "pretraining", {}, "value", "continued"),
+    ("pubmedbert-base", "pretraining", WORDS, "value", "From scratch"),
+    ("pubmedbert-base", "corpus", WORDS, "value", "PubMed"),
+    ("pubmedbert-base", "corpus", WORDS | {"row": {"words": {"pubmed-abstracts": "abstracts"}}}, "value",
+     "abstracts"),
+    ("pubmedbert-base", "vocab", WORDS, "value", "PubMed"),
+    ("nobody", "steps", GONE, "lacking", "not released"),
+    ("nobody", "recipe.epochs", RUN | GONE, "lacking", "not released"),
+    ("nobody", "choices", PROTOCOLS | GONE, "lacking", "not released"),
+    ("biomegatron-345m@bio-30k", "term=a", {}, "lacking", NOT_PRETRAINED),
+    ("biobert-large", "term=a", {}, "lacking", NO_VOCAB),
+    ("megatron-345m-cased", "term=a", {}, "lacking", UNNAMED),
+    ("megatron-345m-cased", "parameters", {}, "lacking", UNNAMED),
+    ("megatron-345m-cased", "fit.test", {"column": {"dataset": "jnlpba"}}, "lacking", UNNAMED),
+    ("pubmedbert-base", "corpus.words", {}, "lacking", NO_CORPUS),
+    ("biomegatron-345m@bio-30k", "masked_loss", {}, "lacking", NOT_PRETRAINED),
+    ("biobert-base", "masked_loss", {}, "lacking", RELEASED),
+    ("biobert-base", "term=a", {}, "files", ("vocabs/biobert-base/diagnosis.json",)),
+    ("biobert-base", "fit.train", {"column": {"dataset": "bc2gm"}}, "lacking", NOT_WANTED),
+    ("biobert-base", "seconds", TIMING, "files", (TIME.format("biobert-base"),)),
+    ("biobert-base", "seconds_ratio", TIMING, "files",
+     (TIME.format("biobert-base"), TIME.format("bio-lm-base"))),
+    ("ner", "kind", TASKS, "value", "tokens"),
+    ("ner", "kind", TASKS | {"words": {"tokens": "words"}}, "value", "words"),
+    ("nothing", "kind", TASKS, "lacking", NOTHING_VARIED),
+])  # fmt: skip
 def test_facts_have_values_files_or_reasons(
     full_graph: Graph, subject: str, value: str, changes: dict[str, Any], field: str, expected: object
 ) -> None:
@@ -84,15 +80,12 @@ def test_facts_have_values_files_or_reasons(
     assert getattr(fact(full_graph, subject, value, **changes), field) == expected
 
 
-@pytest.mark.parametrize(
-    ("study", "subject", "value", "changes"),
-    [
-        ({"models": ("biobert-base",)}, "pubmedbert-base", "term=a", {}),
-        ({"datasets": ("jnlpba",)}, "biobert-base", "fit.train", {"column": {"dataset": "bc2gm"}}),
-        ({"models": ("biobert-base",)}, "biobert-base", "seconds_ratio", TIMING),
-        ({"datasets": ("bc2gm",)}, "biobert-base", "seconds_ratio", TIMING),
-    ],
-)
+@pytest.mark.parametrize(("study", "subject", "value", "changes"), [
+    ({"models": ("biobert-base",)}, "pubmedbert-base", "term=a", {}),
+    ({"datasets": ("jnlpba",)}, "biobert-base", "fit.train", {"column": {"dataset": "bc2gm"}}),
+    ({"models": ("biobert-base",)}, "biobert-base", "seconds_ratio", TIMING),
+    ({"datasets": ("bc2gm",)}, "biobert-base", "seconds_ratio", TIMING),
+])  # fmt: skip
 def test_models_and_datasets_that_a_study_leaves_out_have_no_facts(
     full_specs: Specs, graph_of: GraphOf, study: dict[str, Any], subject: str, value: str, changes: Any
 ) -> None:

@@ -17,13 +17,9 @@ from tests.unit.toy_studies import targets
 def recipes_of(made: Graph) -> list[Any]:
     run = RunKey("blurb", "pubmedbert-base", "bc2gm", "standard")
     of = SimpleNamespace(
-        corpus="pubmed-abstracts",
-        source="pubmed",
-        use="contamination",
-        vocab="pubmed-uncased",
-        dataset="bc2gm",
-        recipe="pubmedbert-base",
-    )
+        corpus="pubmed-abstracts", source="pubmed", use="contamination", vocab="pubmed-uncased",
+        dataset="bc2gm", recipe="pubmedbert-base",
+    )  # fmt: skip
     names = (
         "lock_corpus latest_versions fingerprint find_duplicates index_evaluation_texts vocab_diagnosis pack "
         "pretrain select_documents train_vocab"
@@ -32,17 +28,12 @@ def recipes_of(made: Graph) -> list[Any]:
         *(getattr(made, name).recipe_of(of) for name in names),
         made.supplied.recipe("scispacy-bc5cdr", "bc2gm"),
         made.records.recipe(made.supplied.run("scispacy-bc5cdr", "bc2gm")[0]),
-        made.datasets.page("chemprot@blurb"),
-        published_recipe("bc2gm", made.specs.datasets["bc2gm"]),
-        made.models.recipe("pubmedbert-base"),
-        conversion_recipe("bc2gm", made.specs.datasets["bc2gm"]),
-        made.runs.recipe(run),
-        made.runs.trial_recipe(run, "batch_size=16+epochs=8+learning_rate=0.002"),
-        made.runs.choice_recipe(ChoiceKey("blurb", None, "bc2gm", "standard")),
-        made.records.recipe(run, 1),
-        made.tables.recipe("gu2020/table06"),
-        made.report.recipe(),
-    ]
+        made.datasets.page("chemprot@blurb"), published_recipe("bc2gm", made.specs.datasets["bc2gm"]),
+        made.models.recipe("pubmedbert-base"), conversion_recipe("bc2gm", made.specs.datasets["bc2gm"]),
+        made.runs.recipe(run), made.runs.trial_recipe(run, "batch_size=16+epochs=8+learning_rate=0.002"),
+        made.runs.choice_recipe(ChoiceKey("blurb", None, "bc2gm", "standard")), made.records.recipe(run, 1),
+        made.tables.recipe("gu2020/table06"), made.report.recipe(),
+    ]  # fmt: skip
 
 
 def test_recipes_hold_no_paths_and_no_machine_settings(root: Path, tmp_path: Path) -> None:

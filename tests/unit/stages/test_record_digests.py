@@ -56,13 +56,10 @@ def test_the_version_of_a_stage_counts_where_it_decides_the_record(
     assert (digest(study) != before) == (stage in COUNTED)
 
 
-@pytest.mark.parametrize(
-    ("setting", "part", "counts"),
-    [
-        ("standard", "ner", True), ("standard", "relation", False), ("standard", "crf", False),
-        ("standard", "bilstm", False), ("head=bilstm", "bilstm", True),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("setting", "part", "counts"), [
+    ("standard", "ner", True), ("standard", "relation", False), ("standard", "crf", False),
+    ("standard", "bilstm", False), ("head=bilstm", "bilstm", True),
+])  # fmt: skip
 def test_an_amended_part_counts_only_for_jobs_that_use_it(
     study: tuple[Study, Specs], setting: str, part: str, counts: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -74,10 +71,9 @@ def test_an_amended_part_counts_only_for_jobs_that_use_it(
     assert stage.version_of(SimpleNamespace(**run._asdict())) == changed
 
 
-@pytest.mark.parametrize(
-    ("metric", "changed"),
-    [("entity_f1", ["ner"]), ("mrr", ["factoid"]), ("f1", ["factoid", "reading"]), ("pearson", [])],
-)
+@pytest.mark.parametrize(("metric", "changed"), [
+    ("entity_f1", ["ner"]), ("mrr", ["factoid"]), ("f1", ["factoid", "reading"]), ("pearson", []),
+])  # fmt: skip
 def test_a_changed_metric_scores_only_records_that_it_fits(
     study: tuple[Study, Specs], metric: str, changed: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,18 +87,15 @@ def test_a_changed_metric_scores_only_records_that_it_fits(
     assert (digest(study) != before_run) == ("ner" in changed)
 
 
-@pytest.mark.parametrize(
-    ("file", "old", "new", "counts"),
-    [
-        ("datasets/bc5-chem.yaml", "\nversion: 1", "\nversion: 2", True),
-        ("datasets/jnlpba.yaml", "\nversion: 1", "\nversion: 2", False),
-        ("protocols/blurb.yaml", "weight_decay: 0.0", "weight_decay: 0.1", True),
-        ("protocols/blurb.yaml", "aggregate: mean", "aggregate: median", False),
-        ("pretraining/pubmedbert-base.yaml", "masking_rate: 0.15", "masking_rate: 0.2", True),
-        ("scales/demo.yaml", "pubmed-uncased: {size: 2000}", "pubmed-uncased: {size: 1900}", False),
-        ("scales/demo.yaml", "values: {head_sizes: [32]}", "values: {head_sizes: [64]}", False),
-    ],
-)
+@pytest.mark.parametrize(("file", "old", "new", "counts"), [
+    ("datasets/bc5-chem.yaml", "\nversion: 1", "\nversion: 2", True),
+    ("datasets/jnlpba.yaml", "\nversion: 1", "\nversion: 2", False),
+    ("protocols/blurb.yaml", "weight_decay: 0.0", "weight_decay: 0.1", True),
+    ("protocols/blurb.yaml", "aggregate: mean", "aggregate: median", False),
+    ("pretraining/pubmedbert-base.yaml", "masking_rate: 0.15", "masking_rate: 0.2", True),
+    ("scales/demo.yaml", "pubmed-uncased: {size: 2000}", "pubmed-uncased: {size: 1900}", False),
+    ("scales/demo.yaml", "values: {head_sizes: [32]}", "values: {head_sizes: [64]}", False),
+])  # fmt: skip
 def test_specs_count_where_they_decide_the_record(
     study: tuple[Study, Specs], specs: Path, file: str, old: str, new: str, counts: bool
 ) -> None:
@@ -124,14 +117,10 @@ def test_it_does_not_depend_on_what_the_study_asks_for_or_where_files_are(
     assert before == made_by(specs, results=str(tmp_path), local_files={"x": str(tmp_path)}, keep_models=True)
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        ("blurb", "no-pretraining", "bc5-chem", "standard"),
-        ("blurb", "pubmedbert-base", "jnlpba", "standard"),
-        ("off-the-shelf", "scispacy-bc5cdr", "bc5-chem", "as-it-is"),
-    ],
-)
+@pytest.mark.parametrize("other", [
+    ("blurb", "no-pretraining", "bc5-chem", "standard"), ("blurb", "pubmedbert-base", "jnlpba", "standard"),
+    ("off-the-shelf", "scispacy-bc5cdr", "bc5-chem", "as-it-is"),
+])  # fmt: skip
 def test_other_runs_have_other_digests(study: tuple[Study, Specs], other: tuple[str, str, str, str]) -> None:
     assert digest(study, RunKey(*other)) != digest(study)
 

@@ -45,12 +45,10 @@ def write_record(graph: Graph, **changes: Any) -> None:
     examples = {split: sha256(Path(graph.paths.examples("bc2gm", split))) for split in ("train", "test")}
     values = {
         **dict(zip(("protocol", "model", "dataset", "setting"), RUN, strict=True)),
-        "made_by": graph.records.recipe(RUN, 1).made_by,
-        "split": "test",
-        "data_sha256": examples["test"],
+        "made_by": graph.records.recipe(RUN, 1).made_by, "split": "test", "data_sha256": examples["test"],
         "trained_on_sha256": {"train": examples["train"]},
         "model_sha256": folder_sha256(Path(graph.paths.model("no-pretraining")), graph.digests.of),
-    }
+    }  # fmt: skip
     path = Path(graph.paths.at(RECORD))
     write_json(path, values | changes)
     os.utime(path, (1_000_000, 1_000_000))
@@ -84,8 +82,7 @@ def test_a_record_without_contributions_of_its_documents(graph: Graph) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "stale"),
-    [("train", OTHER_EXAMPLES), ("test", OTHER_EXAMPLES), (WEIGHTS, OTHER_WEIGHTS)],
+    ("changed", "stale"), [("train", OTHER_EXAMPLES), ("test", OTHER_EXAMPLES), (WEIGHTS, OTHER_WEIGHTS)]
 )
 def test_examples_or_weights_that_changed_after_the_record(graph: Graph, changed: str, stale: str) -> None:
     model, paths = Path(graph.paths.model("no-pretraining"), WEIGHTS), graph.paths

@@ -66,10 +66,7 @@ def test_one_choice_for_all_models_or_each_its_own(full: Graph) -> None:
     assert [len(made.points(RunKey(*own))), len(made.trial_manifests(ChoiceKey(*own)))] == [18, 5]
     for wrong, reported in (
         (common, "blurb, setting standard: the choice is common to all models"),
-        (
-            ("tinn2021", None, "bc2gm", "standard"),
-            "tinn2021, setting standard: each model chooses",
-        ),
+        (("tinn2021", None, "bc2gm", "standard"), "tinn2021, setting standard: each model chooses"),
         (("alrowili2021", *of, "standard"), "alrowili2021, setting standard: nothing is searched"),
     ):
         with pytest.raises(PubmillError, match=reported):
@@ -139,19 +136,14 @@ def test_a_study_may_keep_all_models(root: Path) -> None:
     assert "keep_models" not in as_json(made.runs.recipe(run))
 
 
-@pytest.mark.parametrize(
-    ("run", "reported"),
-    [
-        (RunKey("nothing", "pubmedbert-base", "bc2gm", "standard"), "no specs/protocols/nothing.yaml"),
-        (RunKey("blurb", "nobody", "bc2gm", "standard"), "no specs/models/nobody.yaml"),
-        (RunKey("blurb", "pubmedbert-base", "bc2gn", "standard"), "no specs/datasets/bc2gn.yaml"),
-        (
-            RunKey("blurb", "pubmedbert-base", "bc2gm", "tagging=oi"),
-            "has no setting 'tagging=oi'; it has standard",
-        ),
-        (RunKey("blurb", "pubmedbert-base", "biosses", "tagging=io"), "is not for similarity"),
-    ],
-)
+@pytest.mark.parametrize(("run", "reported"), [
+    (RunKey("nothing", "pubmedbert-base", "bc2gm", "standard"), "no specs/protocols/nothing.yaml"),
+    (RunKey("blurb", "nobody", "bc2gm", "standard"), "no specs/models/nobody.yaml"),
+    (RunKey("blurb", "pubmedbert-base", "bc2gn", "standard"), "no specs/datasets/bc2gn.yaml"),
+    (RunKey("blurb", "pubmedbert-base", "bc2gm", "tagging=oi"),
+     "has no setting 'tagging=oi'; it has standard"),
+    (RunKey("blurb", "pubmedbert-base", "biosses", "tagging=io"), "is not for similarity"),
+])  # fmt: skip
 def test_a_run_that_cannot_be_is_reported(demo: Graph, run: RunKey, reported: str) -> None:
     for ask in (demo.runs.inputs, demo.runs.scored_examples):
         with pytest.raises(PubmillError, match=reported):
@@ -160,11 +152,10 @@ def test_a_run_that_cannot_be_is_reported(demo: Graph, run: RunKey, reported: st
 
 def test_seeds_of_a_dataset_of_its_folds_or_of_all(full: Graph) -> None:
     for protocol, model, dataset, seeds in (
-        ("blurb", "m", "bc2gm", (1, 2, 3, 4, 5)),
-        ("blurb", "m", "biosses", tuple(range(1, 11))),
+        ("blurb", "m", "bc2gm", (1, 2, 3, 4, 5)), ("blurb", "m", "biosses", tuple(range(1, 11))),
         ("lewis2020", "m", "gad@fold-3", (1, 2, 3, 4, 5)),
         ("alrowili2021", "bio-lm-large", "chemprot@blurb", (10, 42, 1234, 12345, 666)),
-    ):
+    ):  # fmt: skip
         assert full.runs.seeds(RunKey(protocol, model, dataset, "standard")) == seeds
 
 

@@ -80,10 +80,9 @@ ASKED = {
     "seeds": [1, 2],
 }  # fmt: skip
 WEIGHTS: dict[str, dict[str, Any]] = {
-    "ours": {"kind": "predictions", "local": "ours"},
-    "theirs": {"kind": "predictions", "local": "theirs"},
+    "ours": {"kind": "predictions", "local": "ours"}, "theirs": {"kind": "predictions", "local": "theirs"},
     "some-llm": ASKED,
-}
+}  # fmt: skip
 Made = Callable[..., SuppliedPredictions]
 
 

@@ -33,8 +33,7 @@ def test_cells_have_the_protocol_of_the_cell_the_column_or_the_table(root: Path)
     known = {number: f"tinn2021/table{number}" for number in ("02", "08", "04", "06", "09", "10")}
     made = targets(root, scale="full", models=None, tables=list(known.values()))
     for cell, way in (
-        ("02 pubmedbert-base bc2gm", "blurb/standard"),
-        ("02 pubmedbert-base biosses", "tinn2021/standard"),
+        ("02 pubmedbert-base bc2gm", "blurb/standard"), ("02 pubmedbert-base biosses", "tinn2021/standard"),
         ("08 pubmedbert-base biosses", "blurb/standard"),
         ("08 pubmedbert-base.optimal pubmedqa", "blurb/single-segment"),
         ("08 pubmedelectra-base.optimal biosses", "tinn2021/optimal+train+dev"),
@@ -45,7 +44,7 @@ def test_cells_have_the_protocol_of_the_cell_the_column_or_the_table(root: Path)
         ("06 biobert-large biosses", "tinn2021/layer-reinit"),
         ("06 biobert-large pubmedqa", "tinn2021/layerwise-decay"),
         *((f"{number} pubmedbert-large bc2gm", "tinn2021/standard") for number in ("06", "09", "10")),
-    ):
+    ):  # fmt: skip
         number, column, row = cell.split()
         assert ways(made, known[number], column, row) == {way}, cell
 

@@ -34,7 +34,12 @@ def test_notes_to_apply_for_are_an_obstacle_of_models_pretrained_on_them(
     full_graph: Graph, full_specs: Specs, graph_of: GraphOf, tmp_path: Path
 ) -> None:
     specs, model = with_own_weights(full_specs, ("bio-lm-base@pm-m3",)), "bio-lm-base@pm-m3"
-    found = str(graph_of(specs).availability.model(model))
+    without = graph_of(specs, tables=("lewis2020/table03",))
+    assert model not in without.scope.models() and any(
+        f"{model} (is pret" in one for one in without.left_out()
+    )
+    assert "MIMIC-III, which must be applied for" in without.tables.recipe("lewis2020/table03").missing[model]
+    found = str(without.availability.model(model))
     assert found.startswith("is pretrained here on MIMIC-III, which must be applied for")
     assert full_graph.availability.model(model) is None, "it was released"
     assert graph_of(specs, local_files={"mimic-iii": str(tmp_path)}).availability.model(model) is None

@@ -48,13 +48,10 @@ def test_a_cell_of_folds_is_the_median_of_all_their_runs(tmp_path: Path) -> None
     ]
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"data_sha256": "f" * 64}, "one row; they differ in data hash"),
-        ({"recipe": {"stop_after": 3}}, "one cell; they differ in recipe: stop_after None against 3"),
-    ],
-)
+@pytest.mark.parametrize(("changes", "message"), [
+    ({"data_sha256": "f" * 64}, "one row; they differ in data hash"),
+    ({"recipe": {"stop_after": 3}}, "one cell; they differ in recipe: stop_after None against 3"),
+])  # fmt: skip
 def test_runs_of_one_fold_share_their_data_and_those_of_all_folds_their_recipe(
     tmp_path: Path, changes: dict[str, Any], message: str
 ) -> None:
@@ -73,22 +70,19 @@ def test_missing_cells_say_why(tmp_path: Path) -> None:
     assert cells["ours"]["bc2gm"].missing == "not trained yet"
 
 
-@pytest.mark.parametrize(
-    ("models", "changes", "message"),
-    [
-        ("ours", {"data_sha256": "e" * 64}, "one row; they differ in data hash"),
-        ("ours", {"trained_on_sha256": {"train": "b" * 64}}, "one row; they differ in training data"),
-        ("ours", {"versions": {"finetune": 2}}, "one row; they differ in versions: finetune 1 against 2"),
-        ("ours", {"model_sha256": "f" * 64}, "one cell; they differ in model weights: None against f"),
-        ("ours", {"recipe": {"epochs": 9}}, "one cell; they differ in recipe: epochs None against 9"),
-        ("ours", {"metrics": {"accuracy": 0.9}}, "has no entity_f1"),
-        ("genes drugs", {"split": "dev"}, "one row; they differ in split: test against dev"),
-        ("genes drugs", {"versions": {"take_predictions": 1, "score": 2}}, "versions: score None against 2"),
-        ("genes drugs", {"versions": {"take_predictions": 1, "metrics": [1, 2]}}, "versions: metrics None"),
-        ("drugs", {"versions": {"take_predictions": 2}}, "versions: take_predictions 1 against 2"),
-        ("drugs", {"data_sha256": "e" * 64}, "data hash"),
-    ],
-)
+@pytest.mark.parametrize(("models", "changes", "message"), [
+    ("ours", {"data_sha256": "e" * 64}, "one row; they differ in data hash"),
+    ("ours", {"trained_on_sha256": {"train": "b" * 64}}, "one row; they differ in training data"),
+    ("ours", {"versions": {"finetune": 2}}, "one row; they differ in versions: finetune 1 against 2"),
+    ("ours", {"model_sha256": "f" * 64}, "one cell; they differ in model weights: None against f"),
+    ("ours", {"recipe": {"epochs": 9}}, "one cell; they differ in recipe: epochs None against 9"),
+    ("ours", {"metrics": {"accuracy": 0.9}}, "has no entity_f1"),
+    ("genes drugs", {"split": "dev"}, "one row; they differ in split: test against dev"),
+    ("genes drugs", {"versions": {"take_predictions": 1, "score": 2}}, "versions: score None against 2"),
+    ("genes drugs", {"versions": {"take_predictions": 1, "metrics": [1, 2]}}, "versions: metrics None"),
+    ("drugs", {"versions": {"take_predictions": 2}}, "versions: take_predictions 1 against 2"),
+    ("drugs", {"data_sha256": "e" * 64}, "data hash"),
+])  # fmt: skip
 def test_records_that_were_made_otherwise_are_refused_and_named(
     tmp_path: Path, models: str, changes: dict[str, Any], message: str
 ) -> None:
@@ -105,13 +99,10 @@ def test_records_that_were_made_otherwise_are_refused_and_named(
     assert models.split()[0] in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("model", "changes"),
-    [
-        ("ours", {"scale": "full"}), ("ours", {"setting": "other"}), ("ours", {"seed": 7}),
-        ("genes", {"protocol": "blurb"}), ("genes", {"setting": "standard"}), ("genes", {"model": "other"}),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("model", "changes"), [
+    ("ours", {"scale": "full"}), ("ours", {"setting": "other"}), ("ours", {"seed": 7}),
+    ("genes", {"protocol": "blurb"}), ("genes", {"setting": "standard"}), ("genes", {"model": "other"}),
+])  # fmt: skip
 def test_a_record_in_the_wrong_place_is_refused(tmp_path: Path, model: str, changes: dict[str, Any]) -> None:
     made_up.table_with_systems(tmp_path)
     is_supplied = model in made_up.SYSTEMS
@@ -189,9 +180,8 @@ def test_blank_and_omitted_values_are_reported(tmp_path: Path) -> None:
     table = made_up.table(tmp_path, made_up.recipe(left_out={"ratio": "not a score"}), text)
     assert table.cells["ours"]["bc2gm"].published is None
     assert table.silences == (
-        "No published value in 1 cell: not reported",
-        "Not shown of the published table: ratio (not a score)",
-    )
+        "No published value in 1 cell: not reported", "Not shown of the published table: ratio (not a score)",
+    )  # fmt: skip
 
 
 def test_records_found_on_disk_that_do_not_fit_their_row_are_left_out(tmp_path: Path) -> None:

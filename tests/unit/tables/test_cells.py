@@ -72,14 +72,11 @@ def test_a_median_is_not_moved_by_one_run_and_says_so_where_it_is_missing() -> N
     )
 
 
-@pytest.mark.parametrize(
-    ("failures", "message"),
-    [
-        (["nan"], "no mean: 1 of 2 seeds (failed, nan: seed 2)"),
-        ([NO_RECORD], "no mean: 1 of 2 seeds (no record: seed 2)"),
-        (["nan", NO_RECORD, "nan"], "no mean: 1 of 4 seeds (failed, nan: seed 2, 4; no record: seed 3)"),
-    ],
-)
+@pytest.mark.parametrize(("failures", "message"), [
+    (["nan"], "no mean: 1 of 2 seeds (failed, nan: seed 2)"),
+    ([NO_RECORD], "no mean: 1 of 2 seeds (no record: seed 2)"),
+    (["nan", NO_RECORD, "nan"], "no mean: 1 of 4 seeds (failed, nan: seed 2, 4; no record: seed 3)"),
+])  # fmt: skip
 def test_missing_and_failed_seeds_leave_no_mean(failures: list[str], message: str) -> None:
     made = cell(runs(90.0, *failures), published("90.5"))
     assert (made.value, made.spread, made.difference) == (None, None, None)

@@ -98,11 +98,9 @@ def test_contributions_of_something_else_are_refused(tmp_path: Path, what: str) 
     path = paths("ours", "bc2gm", 3)[2]
     ours = contributions(13, MODELS["ours"])
     other = {
-        "data": (ours, "e"),
-        "documents": (contributions(13, MODELS["ours"], 59), "d"),
-        "run": (contributions(14, MODELS["ours"]), "d"),
-        "failed": (None, "d"),
-    }
+        "data": (ours, "e"), "documents": (contributions(13, MODELS["ours"], 59), "d"),
+        "run": (contributions(14, MODELS["ours"]), "d"), "failed": (None, "d"),
+    }  # fmt: skip
     if what == "absent":
         (tmp_path / path.replace(".json", ".items.npz")).unlink()
     else:

@@ -33,31 +33,21 @@ def test_inputs_in_an_earlier_split_are_those_of_the_one_with_the_most() -> None
     assert [found.inputs_in_earlier_split(split) for split in ("train", "dev", "test")] == [0, 9, 5]
 
 
-@pytest.mark.parametrize(
-    ("counts", "prefix"),
-    [
-        ({"labels.x": 1, "mentions.y": 1}, "labels."), ({"mentions.y": 1, "words.y": 3}, "mentions."),
-        ({"mentions.y": 0, "words.y": 3}, "words."), ({"labels.x": 0}, ""), ({"examples": 1}, ""),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("counts", "prefix"), [
+    ({"labels.x": 1, "mentions.y": 1}, "labels."), ({"mentions.y": 1, "words.y": 3}, "mentions."),
+    ({"mentions.y": 0, "words.y": 3}, "words."), ({"labels.x": 0}, ""), ({"examples": 1}, ""),
+])  # fmt: skip
 def test_the_labels_shown_are_the_first_kind_that_occurs(counts: dict[str, int], prefix: str) -> None:
     assert card(counts={"train": {}, "test": counts}).labels == prefix
 
 
-@pytest.mark.parametrize(
-    ("kind", "counts", "bias"),
-    [
-        ("tokens", {"tokens": 30, "tokens_in_mentions": 5}, 5 / 25),
-        ("tokens", {"tokens": 30, "tokens_in_mentions": 20}, 10 / 20),
-        ("tokens", {}, None),
-        ("span", {"fewest_repeats": 1, "most_repeats": 4}, 0.25),
-        ("span", {}, None),
-        ("sequence", {"labels.a": 2, "labels.b": 1, "labels.c": 4}, 3 / 4),
-        ("sequence", {"examples": 5}, None),
-        ("multilabel", {"labels.a": 3, "labels.b": 1}, 1 / 3),
-        ("regression", {"examples": 4}, None),
-    ],
-)
+@pytest.mark.parametrize(("kind", "counts", "bias"), [
+    ("tokens", {"tokens": 30, "tokens_in_mentions": 5}, 5 / 25),
+    ("tokens", {"tokens": 30, "tokens_in_mentions": 20}, 10 / 20), ("tokens", {}, None),
+    ("span", {"fewest_repeats": 1, "most_repeats": 4}, 0.25), ("span", {}, None),
+    ("sequence", {"labels.a": 2, "labels.b": 1, "labels.c": 4}, 3 / 4), ("sequence", {"examples": 5}, None),
+    ("multilabel", {"labels.a": 3, "labels.b": 1}, 1 / 3), ("regression", {"examples": 4}, None),
+])  # fmt: skip
 def test_the_bias_of_labels(kind: str, counts: dict[str, int], bias: float | None) -> None:
     """shin2020, caption of Table 8: the others over the most frequent one."""
     assert label_bias(card(kind, counts={"train": counts}), "train") == bias

@@ -54,18 +54,13 @@ def row(
 ) -> dict[str, Any]:  # fmt: skip
     """A dataset; with `lacking` it is not converted."""
     card = {
-        "files": [] if lacking else [f"datasets/{dataset}/card.json"],
-        "lacking": lacking,
-        "scaled": scaled,
-    }
+        "files": [] if lacking else [f"datasets/{dataset}/card.json"], "lacking": lacking, "scaled": scaled,
+    }  # fmt: skip
     values = {
-        "subject": dataset,
-        "label": dataset,
-        "measure": "mentions",
-        "published": dataset.partition("@")[0],
+        "subject": dataset, "label": dataset, "measure": "mentions", "published": dataset.partition("@")[0],
         "why": {},
         "sources": {"t/task": {"value": task}, "t/blurb": {"value": blurb}, **dict.fromkeys(COUNTED, card)},
-    }
+    }  # fmt: skip
     return values | changes
 
 
@@ -140,20 +135,17 @@ def test_a_group_that_lists_its_members_is_silent_on_the_others(tmp_path: Path) 
     assert (found.cells["drugs"]["t/blurb"].published, found.cells["drugs"]["t/blurb"].equal) == ("0", False)
 
 
-@pytest.mark.parametrize(
-    ("published", "message"),
-    [
-        (HEADER + "t/task,drgs,text,ner,\n", "without a cell of their kind: drgs / t/task / text"),
-        (HEADER + "t/tsk,drugs,text,ner,\n", "drugs / t/tsk"),
-        (HEADER + "t/task,drugs,count,5,\n", "drugs / t/task"),
-        (HEADER + "t/train,drugs,count,5.5,\n", "csv:2: '5.5' is not a valid 'count'"),
-        (HEADER + "t/blurb,drugs,boolean,yes,\n", "'yes' is not a valid 'boolean'"),
-        (HEADER + "t/train,drugs,number,5,\n", "'5' is not a valid 'number'"),
-        (HEADER + "t/train,drugs,minutes,3:61,\n", "'3:61' is not a valid 'minutes'"),
-        (HEADER + "t/bias,drugs,ratio,1K,\n", "'1K' is not a valid 'ratio'"),
-        (HEADER + "t/task,drugs,text,,\n", "'' is not a valid 'text'"),
-    ],
-)
+@pytest.mark.parametrize(("published", "message"), [
+    (HEADER + "t/task,drgs,text,ner,\n", "without a cell of their kind: drgs / t/task / text"),
+    (HEADER + "t/tsk,drugs,text,ner,\n", "drugs / t/tsk"),
+    (HEADER + "t/task,drugs,count,5,\n", "drugs / t/task"),
+    (HEADER + "t/train,drugs,count,5.5,\n", "csv:2: '5.5' is not a valid 'count'"),
+    (HEADER + "t/blurb,drugs,boolean,yes,\n", "'yes' is not a valid 'boolean'"),
+    (HEADER + "t/train,drugs,number,5,\n", "'5' is not a valid 'number'"),
+    (HEADER + "t/train,drugs,minutes,3:61,\n", "'3:61' is not a valid 'minutes'"),
+    (HEADER + "t/bias,drugs,ratio,1K,\n", "'1K' is not a valid 'ratio'"),
+    (HEADER + "t/task,drugs,text,,\n", "'' is not a valid 'text'"),
+])  # fmt: skip
 def test_wrong_published_values_are_reported(tmp_path: Path, published: str, message: str) -> None:
     with pytest.raises(PubmillError, match=message):
         table(tmp_path, recipe(row("drugs")), published)
@@ -247,22 +239,17 @@ def test_facts_run_down_the_page_where_the_table_says_so(tmp_path: Path) -> None
     assert FACT_TABLE_RENDERERS["md"](found).count("| Bias |") == 1
 
 
-@pytest.mark.parametrize(
-    ("value", "printed", "kind", "equal"),
-    [
-        (62_500, "64K", "count", False), (63_500, "64K", "count", True),
-        (1_700_000, "1.7M", "count", True), (1_760_000, "1.7M", "count", False),
-        (8192, "8192", "count", True), (8191, "8192", "count", False),
-        (4_540_000_000, "4.5 billion", "words", True), (4_551_000_000, "4.5B", "words", False),
-        (22_490_000, "22 million", "count", True), (3_320_000, "3.4 million", "count", False),
-        (20_600_000_000, "21GB", "bytes", True), (0.5, "0.50x", "ratio", True),
-        (0.512, "0.50x", "ratio", False), (2.247, "2.2474", "ratio", False),
-        (0.1667, "0.2", "ratio", True), (0.1667, "0.21", "ratio", False), (0.1667, "0", "ratio", True),
-        (181.4, "03:01", "minutes", True), (182.0, "03:01", "minutes", False),
-        (2e-4, "2e-4", "learning_rate", True), (2.6e-4, "2e-4", "learning_rate", False),
-        (True, "1", "boolean", True), ("PubMed", "pubmed", "text", True),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("value", "printed", "kind", "equal"), [
+    (62_500, "64K", "count", False), (63_500, "64K", "count", True), (1_700_000, "1.7M", "count", True),
+    (1_760_000, "1.7M", "count", False), (8192, "8192", "count", True), (8191, "8192", "count", False),
+    (4_540_000_000, "4.5 billion", "words", True), (4_551_000_000, "4.5B", "words", False),
+    (22_490_000, "22 million", "count", True), (3_320_000, "3.4 million", "count", False),
+    (20_600_000_000, "21GB", "bytes", True), (0.5, "0.50x", "ratio", True), (0.512, "0.50x", "ratio", False),
+    (2.247, "2.2474", "ratio", False), (0.1667, "0.2", "ratio", True), (0.1667, "0.21", "ratio", False),
+    (0.1667, "0", "ratio", True), (181.4, "03:01", "minutes", True), (182.0, "03:01", "minutes", False),
+    (2e-4, "2e-4", "learning_rate", True), (2.6e-4, "2e-4", "learning_rate", False),
+    (True, "1", "boolean", True), ("PubMed", "pubmed", "text", True),
+])  # fmt: skip
 def test_numbers_are_compared_as_far_as_they_are_printed(
     value: Any, printed: str, kind: Any, equal: bool
 ) -> None:
@@ -270,14 +257,10 @@ def test_numbers_are_compared_as_far_as_they_are_printed(
     assert is_equal(value, printed, kind) is equal
 
 
-@pytest.mark.parametrize(
-    ("held_out", "expected"),
-    [
-        ({"n-gram": {"mlm_loss": 1.24}, "subword": {"mlm_loss": 0.9}}, (1.24, None)),
-        ({"n-gram": {"clm_loss": 3.1}}, (None, NO_LOSS)),
-        (None, (None, NO_LOSS)),
-    ],
-)
+@pytest.mark.parametrize(("held_out", "expected"), [
+    ({"n-gram": {"mlm_loss": 1.24}, "subword": {"mlm_loss": 0.9}}, (1.24, None)),
+    ({"n-gram": {"clm_loss": 3.1}}, (None, NO_LOSS)), (None, (None, NO_LOSS)),
+])  # fmt: skip
 def test_a_masked_loss_is_that_of_the_recipes_own_masking(held_out: Any, expected: object) -> None:
     file = "pretraining/m/step-9/state.json"
     sources = {"loss": FactSource(files=(file,))}

@@ -28,17 +28,13 @@ def asked(**fields: object) -> TableRecipe:
     return replace(recipe, own=("ours",), **fields)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("scores", "published", "said"),
-    [
-        ((0.9, 0.902), 80.9, "90.10 ± 0.14 (2 of 2 seeds); highest published: 80.9 (BERT); difference +9.20"),
-        ((0.9, 0.902), 80.9, "spread of our seeds for both): higher"),
-        ((0.7, 0.702), 80.9, "lower"),
-        ((0.8, 0.82), 80.9, "neither higher nor lower"),
-        ((0.8, 0.8), 80.9, "difference -0.90, untested without a spread over seeds"),
-        ((0.8,), 80.9, "no score (no mean: 1 of 2 seeds (no record: seed 2))"),
-    ],
-)
+@pytest.mark.parametrize(("scores", "published", "said"), [
+    ((0.9, 0.902), 80.9, "90.10 ± 0.14 (2 of 2 seeds); highest published: 80.9 (BERT); difference +9.20"),
+    ((0.9, 0.902), 80.9, "spread of our seeds for both): higher"), ((0.7, 0.702), 80.9, "lower"),
+    ((0.8, 0.82), 80.9, "neither higher nor lower"),
+    ((0.8, 0.8), 80.9, "difference -0.90, untested without a spread over seeds"),
+    ((0.8,), 80.9, "no score (no mean: 1 of 2 seeds (no record: seed 2))"),
+])  # fmt: skip
 def test_a_score_stands_beside_the_highest_published_and_its_test(
     tmp_path: Path, scores: tuple[float, ...], published: float, said: str
 ) -> None:

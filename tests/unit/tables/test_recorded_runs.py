@@ -1,7 +1,5 @@
 """Records as DataFrames: columns, types, what is missing."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -66,14 +64,3 @@ def test_a_damaged_record_is_named(tmp_path: Path) -> None:
     path.write_text("{}")
     with pytest.raises(PubmillError, match="ours/bc2gm/standard/final/seed-2.json"):
         load_records(tmp_path)
-
-
-def test_training_and_scoring_programs_do_not_load_pandas(root: Path) -> None:
-    """A table has one job, and these have thousands."""
-    code = (
-        "import runpy, sys, pubmill.jobs.score\n"
-        "for name in ('pretrain', 'finetune'):\n"
-        "    runpy.run_path(f'scripts/{name}.py', run_name='imported')\n"
-        "sys.exit('pandas' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], cwd=root, check=False).returncode == 0

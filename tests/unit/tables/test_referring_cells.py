@@ -41,13 +41,10 @@ def referring(part: TableRecipe | None = None, linked: bool = True, **changes: A
     cell = REFERENCE | {"linked": linked}
     margins = {key: {"points": 1, "why": "made up"} for key in ("bc2gm", "gad", "delta")}
     fields: dict[str, Any] = {
-        "records": {"ours": {"bc2gm": paths("ours", "bc2gm", 3)}},
-        "missing": {"bert/bc2gm": "copied"},
+        "records": {"ours": {"bc2gm": paths("ours", "bc2gm", 3)}}, "missing": {"bert/bc2gm": "copied"},
         "copied": {"bert/bc2gm": cell},
-        "differences": [
-            {"name": "delta", "label": "Difference", "of": "bc2gm", "minus": {"ours": cell},
-             "published": "bc2gm", "printed": "delta"}
-        ],
+        "differences": [{"name": "delta", "label": "Difference", "of": "bc2gm", "minus": {"ours": cell},
+          "published": "bc2gm", "printed": "delta"}],
         "others": {"older/table01": as_values(part or other())},
         "equivalence": {"alpha": 0.05, "power": 0.8, "margins": margins, "runs": {"bc2gm": 5, "gad": 5}},
     }  # fmt: skip
