@@ -106,25 +106,23 @@ def yes_no(source: ConverterInput) -> Iterator[SequenceExample]:
         )
     for question in by_id.values():
         if source.split == "test" or (question.id in dev) == (source.split == "dev"):
-            yield _yes_no_example(question, archive)
-
-
-def _yes_no_example(question: BioasqQuestion, archive: Path) -> SequenceExample:
-    label = question.exact_answer.lower() if isinstance(question.exact_answer, str) else None
-    if label not in ("yes", "no"):
-        raise PubmillError(
-            f"{archive}: question {question.id}: exact_answer is neither yes nor no"
-            + (f" but {quote(label)}" if label else "")
-        )
-    if not question.snippets:
-        raise PubmillError(f"{archive}: question {question.id} has no snippets; they are its second text")
-    return SequenceExample(
-        id=question.id,
-        document=None,
-        text=one_line(question.body),
-        text_pair=" ".join(one_line(snippet.text) for snippet in question.snippets),
-        label=label,
-    )
+            label = question.exact_answer.lower() if isinstance(question.exact_answer, str) else None
+            if label not in ("yes", "no"):
+                raise PubmillError(
+                    f"{archive}: question {question.id}: exact_answer is neither yes nor no"
+                    + (f" but {quote(label)}" if label else "")
+                )
+            if not question.snippets:
+                raise PubmillError(
+                    f"{archive}: question {question.id} has no snippets; they are its second text"
+                )
+            yield SequenceExample(
+                id=question.id,
+                document=None,
+                text=one_line(question.body),
+                text_pair=" ".join(one_line(snippet.text) for snippet in question.snippets),
+                label=label,
+            )
 
 
 def factoid(source: ConverterInput) -> Iterator[SpanExample]:

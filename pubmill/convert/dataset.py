@@ -50,8 +50,18 @@ def convert(recipe: ConversionRecipe, inputs: Mapping[str, Path], output: Path) 
         for name in SPLITS:
             # licensed to the owner, not to other users of this machine
             write_examples(folder / f"{name}.jsonl.gz", splits.get(name, ()), private)
-        card = _make_card(recipe, inputs, splits, counts)
-        card["examples_sha256"] = {name: sha256(folder / f"{name}.jsonl.gz") for name in splits}
+        card = {  # without paths and times
+            **{name: value for name, value in vars(recipe).items() if name != "splits"},
+            "splits": list(splits),
+            "counts": counts,
+            "lengths": {name: lengths(examples) for name, examples in splits.items()},
+            "overlaps": overlaps(splits),
+            "sources": {
+                role: {"file": path.name, "bytes": path.stat().st_size, "sha256": kept_sha256(path)}
+                for role, path in inputs.items()
+            },
+            "examples_sha256": {name: sha256(folder / f"{name}.jsonl.gz") for name in splits},
+        }
         write_json(folder / "card.json", sealed(card))
     return card
 
@@ -169,24 +179,3 @@ def _check_counts(recipe: ConversionRecipe, inputs: Mapping[str, Path], counts: 
             + f"\nCheck the source files ({files}) and the converter's options. A published "
             "count in conflict with the files is a decision for the dataset's spec, never for a tolerance."
         )
-
-
-def _make_card(
-    recipe: ConversionRecipe,
-    inputs: Mapping[str, Path],
-    splits: dict[str, Sequence[Example]],
-    counts: Mapping[str, Counts],
-) -> dict[str, Any]:
-    """Return the card: the recipe, the counts and the digests of the sources, without paths and times."""
-    asked = {name: value for name, value in vars(recipe).items() if name != "splits"}
-    return {
-        **asked,
-        "splits": list(splits),
-        "counts": counts,
-        "lengths": {name: lengths(examples) for name, examples in splits.items()},
-        "overlaps": overlaps(splits),
-        "sources": {
-            role: {"file": path.name, "bytes": path.stat().st_size, "sha256": kept_sha256(path)}
-            for role, path in inputs.items()
-        },
-    }

@@ -142,9 +142,15 @@ class JatsReader:
             raise PubmillError(f"{where}: <article> without <front> and <article-meta>")
         pmid = article_pmid(meta, facts, where)
         corrections = related_articles(meta)
+        years = [  # in print and online
+            text
+            for date in meta.iterchildren("pub-date")
+            if not {date.get("pub-type"), date.get("date-type")} & set(OTHER_DATES)
+            if _YEAR.fullmatch(text := date.findtext("year", "").strip())
+        ]
         return facts._replace(
             pmid=facts.pmid or pmid,
-            published=_year(meta),
+            published=min(years, default=""),
             languages=languages(root),
             types=types(root),
             licence=facts.licence or _licence(meta),
@@ -182,7 +188,11 @@ class JatsReader:
         """Return the text of `whole` by section, in order; a nested section follows its parent's own text."""
         if "fn" not in self._chosen:
             for note in reversed(list(whole.iter("fn"))):
-                _move_after_line(note)
+                # out of the sentence that contains it, to the line after it
+                line = next(note.iterancestors(*SENTENCES, *ENCLOSURES), None)
+                if line is not None and line.tag not in ENCLOSURES and not _is_heading(line):
+                    _detach_footnote(note)
+                    line.addnext(note)
         return _split_by_section(_marked_text(whole, self._prepare, (*_INSIDE_WORDS, *self._chosen)))
 
     def _leave_out(self, element: etree._Element) -> None:
@@ -236,14 +246,6 @@ def _detach_footnote(note: etree._Element) -> None:
         parent.text = f"{parent.text or ''}{tail}"
     note.tail = None
     parent.remove(note)
-
-
-def _move_after_line(note: etree._Element) -> None:
-    """Move a footnote out of the sentence that contains it to the line after it."""
-    line = next(note.iterancestors(*SENTENCES, *ENCLOSURES), None)
-    if line is not None and line.tag not in ENCLOSURES and not _is_heading(line):
-        _detach_footnote(note)
-        line.addnext(note)
 
 
 def _mark_line(element: etree._Element) -> None:
@@ -327,7 +329,6 @@ def _mark_title(element: etree._Element) -> None:
 
 
 def _is_heading(element: etree._Element) -> bool:
-    """Return whether the element is the title of a section."""
     parent = element.getparent()
     return element.tag == "title" and parent is not None and parent.tag in TITLED
 
@@ -367,7 +368,6 @@ class _Section:
 
 
 def _split_by_section(marked: str) -> Sections:
-    """Sort marked text by section."""
     outermost = section = _Section("", [""])
     sections, lines, outer = [outermost], outermost.own, [(outermost, outermost.own)]
     for piece in f"{LINE}{marked}".split(MARK)[1:]:
@@ -463,17 +463,6 @@ def languages(root: etree._Element) -> tuple[str, ...]:
 def types(root: etree._Element) -> tuple[str, ...]:
     """Return the type of an article, such as `research-article`."""
     return (kind,) if (kind := root.get("article-type", "")) else ()
-
-
-def _year(meta: etree._Element) -> str:
-    """Return the earliest year of publication, in print or online."""
-    years = [
-        text
-        for date in meta.iterchildren("pub-date")
-        if not {date.get("pub-type"), date.get("date-type")} & set(OTHER_DATES)
-        if _YEAR.fullmatch(text := date.findtext("year", "").strip())
-    ]
-    return min(years, default="")
 
 
 def _licence(meta: etree._Element) -> str:

@@ -169,7 +169,6 @@ class _MedlineReader:
         return "usual" if plain and b"<![CDATA[" not in content else "tree"
 
     def _read_block(self, content: bytes, form: Form) -> Iterator[Document]:
-        """Yield the documents of well-formed content."""
         *articles, rest = content.split(ARTICLE_END) if form == "usual" else [content]
         for number, article in enumerate(articles):
             if document := read_usual(article, self._content_text):
@@ -188,7 +187,6 @@ class _MedlineReader:
         return _text(etree.fromstring(b"".join((self.start, content, self.end)), self.parser))
 
     def _read_tree(self, content: bytes) -> Iterator[Document]:
-        """Yield the documents of content, parsed into a tree."""
         for child in self._parse_tree(content):
             if child.tag == "PubmedArticle":
                 yield self._citation_document(self._children(child, "MedlineCitation")["MedlineCitation"])

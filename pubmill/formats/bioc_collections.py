@@ -69,7 +69,28 @@ class BioCJson:
 
     def write(self, annotated: Iterable[Annotated], output: IO[str]) -> None:
         for one in annotated:
-            _replace_annotations(one)
+            document = one.document
+            kept = {id(relation.source) for relation in one.kept_relations()}
+            for holder in _annotation_holders(document.source):
+                if "relations" in holder:
+                    holder["relations"] = [
+                        relation for relation in holder["relations"] if id(relation) in kept
+                    ]
+            for passage in document.passages if one.mentions is not None else ():
+                passage.source["annotations"] = [m.source for m in passage.mentions if one.keeps(m)]
+            taken = {
+                str(node.get("id"))
+                for holder in _annotation_holders(document.source)
+                for key in ("annotations", "relations")
+                for node in holder.get(key, [])
+            }
+            letter = "R" if one.mentions is None else "T"
+            names = (name for number in count(1) if (name := f"{letter}{number}") not in taken)
+            for passage, mentions in zip(document.passages, one.mentions or [], strict=False):
+                passage.source["annotations"] += [_mention_node(next(names), mention) for mention in mentions]
+            for passage, relations in zip(document.passages, one.relations or [], strict=False):
+                made = [_relation_node(next(names), relation) for relation in relations]
+                passage.source["relations"] = [*passage.source.get("relations", []), *made]
         self._write_content(output)
 
     def _write_content(self, output: IO[str]) -> None:
@@ -258,30 +279,6 @@ def _parse_relation(node: Node, where: str) -> FileRelation:
         concepts=concepts,
         novelty=str(infons["novel"]) if "novel" in infons else None,
     )
-
-
-def _replace_annotations(one: Annotated) -> None:
-    """Replace the file's annotations of the model's types by the predicted ones."""
-    document = one.document
-    kept = {id(relation.source) for relation in one.kept_relations()}
-    for holder in _annotation_holders(document.source):
-        if "relations" in holder:
-            holder["relations"] = [relation for relation in holder["relations"] if id(relation) in kept]
-    for passage in document.passages if one.mentions is not None else ():
-        passage.source["annotations"] = [m.source for m in passage.mentions if one.keeps(m)]
-    taken = {
-        str(node.get("id"))
-        for holder in _annotation_holders(document.source)
-        for key in ("annotations", "relations")
-        for node in holder.get(key, [])
-    }
-    letter = "R" if one.mentions is None else "T"
-    names = (name for number in count(1) if (name := f"{letter}{number}") not in taken)
-    for passage, mentions in zip(document.passages, one.mentions or [], strict=False):
-        passage.source["annotations"] += [_mention_node(next(names), mention) for mention in mentions]
-    for passage, relations in zip(document.passages, one.relations or [], strict=False):
-        made = [_relation_node(next(names), relation) for relation in relations]
-        passage.source["relations"] = [*passage.source.get("relations", []), *made]
 
 
 def _annotation_holders(document: Node) -> Iterator[Node]:

@@ -97,7 +97,6 @@ def _parsed(form: re.Pattern[str], content: str, place: str, expected: str) -> r
 def _mention(
     label: str, content: str, rest: str, text: str, places: TextPlaces, place: str
 ) -> TextMention | None:
-    """Return a mention; None if it is left out."""
     parts = _parsed(_MENTION, content, place, "Type start end[;start end]")
     stated, spans = list[tuple[int, int]](), list[tuple[int, int]]()
     for piece in parts[2].split(";"):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from pubmill.errors import PubmillError
 from pubmill.formats import bioc_collections as bioc
@@ -50,29 +50,26 @@ class JsonLines(TextFile):
             if not isinstance(row.get("id"), str) or not isinstance(row.get("text"), str):
                 raise PubmillError(f"{where}: a document needs the keys `id` and `text`, both strings")
             text = check_characters(row["text"], where)
-            mentions = _parse_mentions(row.get("annotations", []), text, where)
+            try:
+                mentions = [
+                    TextMention(
+                        start=one["start"], end=one["end"], type=one["type"], text=one["text"], source=one
+                    )
+                    for one in row.get("annotations", [])
+                ]
+                sound = all(
+                    isinstance(m.type, str) and 0 <= m.start < m.end and text[m.start : m.end] == m.text
+                    for m in mentions
+                )
+            except (TypeError, KeyError):
+                sound = False
+            if not sound:
+                raise PubmillError(
+                    f"{where}: `annotations` must be a list of {{start, end, text, type}}, each with the "
+                    "text between its offsets"
+                )
             passage = Passage(text=text, offset=0, mentions=mentions)
             yield InputDocument(id=row["id"], where=where, passages=[passage], source=row)
-
-
-def _parse_mentions(rows: Any, text: str, where: str) -> list[TextMention]:
-    try:
-        mentions = [
-            TextMention(start=one["start"], end=one["end"], type=one["type"], text=one["text"], source=one)
-            for one in rows
-        ]
-        sound = all(
-            isinstance(m.type, str) and 0 <= m.start < m.end and text[m.start : m.end] == m.text
-            for m in mentions
-        )
-    except (TypeError, KeyError):
-        sound = False
-    if not sound:
-        raise PubmillError(
-            f"{where}: `annotations` must be a list of {{start, end, text, type}}, each with the text "
-            "between its offsets"
-        )
-    return mentions
 
 
 FORMATS: dict[str, type[DocumentFile]] = {

@@ -127,7 +127,6 @@ def _mention_line(document: InputDocument, mention: TextMention) -> str:
 def _parse_mention(
     columns: list[str], text: str, places: TextPlaces, where: str, line: str
 ) -> TextMention | None:
-    """Return a mention; None if it is left out."""
     start, end = (whole_number(column) for column in columns[1:3])
     if len(columns) < 5 or start is None or end is None:
         raise PubmillError(f"{where}: a mention has the columns id, start, end, text, type")

@@ -140,7 +140,6 @@ def _document(row: Mapping[str, Any], unnamed: str, where: str, offsets: Offsets
 
 
 def _mention(given: Any, text: str, places: TextPlaces, where: str) -> TextMention | None:
-    """Return a mention; None if it is left out."""
     span = _parts(given)
     if span is None or not span.type:
         start, end = (span.start, span.end) if span else (0, 0)

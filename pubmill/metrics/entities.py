@@ -314,5 +314,4 @@ register(
 
 
 def _element_of_label(label: str) -> tuple[str, ...]:
-    """Return the element of a word; empty for O."""
     return (label.partition("-")[2],) if label != "O" else ()

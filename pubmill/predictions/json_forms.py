@@ -201,7 +201,6 @@ def spans_of(value: Any, where: str) -> list[SomeMention]:
 
 
 def _mention(one: Any) -> SomeMention | None:
-    """Return a mention; None for a value of another form."""
     if isinstance(one, str):
         return NamedMention(one, "")
     if not isinstance(one, dict):

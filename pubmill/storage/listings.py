@@ -48,7 +48,9 @@ def _files_in_page(page: str, url: str) -> dict[str, int | None]:
         if name := _name_below(url, address[1]) if address else None:
             end = following.start() if following else len(page)
             closing = _END.search(page, anchor.end(), end)
-            files[name] = _listed_size(page[(closing or anchor).end() : end])
+            words = _TAG.sub(" ", page[(closing or anchor).end() : end].split("\n", 1)[0]).split()
+            match = _SIZE.fullmatch(words[-1]) if words else None
+            files[name] = round(float(match[1]) * _UNITS[match[2].upper()]) if match else None
     return dict(sorted(files.items()))
 
 
@@ -62,13 +64,6 @@ def _name_below(url: str, address: str) -> str | None:
     name = unquote(whole.path.removeprefix(here.path))
     inside = whole.netloc == here.netloc and whole.path.startswith(here.path)
     return name if inside and name and "/" not in name and not whole.query else None
-
-
-def _listed_size(beside: str) -> int | None:
-    """Return the size at the end of a line of a listing, in bytes."""
-    words = _TAG.sub(" ", beside.split("\n", 1)[0]).split()
-    match = _SIZE.fullmatch(words[-1]) if words else None
-    return round(float(match[1]) * _UNITS[match[2].upper()]) if match else None
 
 
 @dataclass(frozen=True)

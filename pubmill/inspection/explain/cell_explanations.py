@@ -456,7 +456,6 @@ def source_folders(results: Path, files: Iterable[str]) -> Any:
 
 
 def _vocabulary_account(graph: Graph, vocab: str) -> Account:
-    """Return what a vocabulary's diagnosis reports."""
     diagnosis = _content(graph.paths.vocab(vocab, DIAGNOSIS))
     kept = ("size", "documents", "words", "subwords_per_word")
     spec = graph.specs.vocabs[vocab].model_dump(include={"kind", "corpus", "model"}, exclude_none=True)

@@ -51,7 +51,20 @@ def print_explanation(to: Console, explanation: Explanation, whole: bool = False
     if explanation.parts:
         _print_parts(to, explanation)
     if whole:
-        _print_inputs(to, explanation)
+        if explanation.runs:
+            _print_runs(to, explanation.runs)
+        accounts: dict[str, Mapping[str, Any] | None] = {
+            "Value": {name: one for name, one in explanation.value.items() if one not in (None, "", ())},
+            "Protocol": explanation.setting,
+            "Resolved recipe": explanation.recipe,
+            "Search for hyper-parameters": explanation.search,
+            **{f"Data {one['dataset']}": one for one in explanation.data},
+            "Weights": explanation.weights,
+        }
+        for heading, account in accounts.items():
+            if account:
+                to.print(Text(f"\n{heading}", style="bold"))
+                _print_account(to, account)
     else:
         for name, text in _summary(explanation):
             to.print(Padding(Text(f"{name}: {text}", overflow="fold"), (0, 0, 0, 2), expand=False))
@@ -160,24 +173,6 @@ def _summary(explanation: Explanation) -> Iterator[tuple[str, str]]:
         keys = ("folder", "id", "url", "revision", "sha256", "recipe", "step")
         found = (f"{key} {_value_text(weights[key])}" for key in keys if weights.get(key) is not None)
         yield "weights", f"{weights['model']}: {', '.join(found)}"
-
-
-def _print_inputs(to: Console, explanation: Explanation) -> None:
-    """Print the runs of a cell, then everything known about what they were made from."""
-    if explanation.runs:
-        _print_runs(to, explanation.runs)
-    accounts: dict[str, Mapping[str, Any] | None] = {
-        "Value": {name: one for name, one in explanation.value.items() if one not in (None, "", ())},
-        "Protocol": explanation.setting,
-        "Resolved recipe": explanation.recipe,
-        "Search for hyper-parameters": explanation.search,
-        **{f"Data {one['dataset']}": one for one in explanation.data},
-        "Weights": explanation.weights,
-    }
-    for heading, account in accounts.items():
-        if account:
-            to.print(Text(f"\n{heading}", style="bold"))
-            _print_account(to, account)
 
 
 def _print_parts(to: Console, explanation: Explanation) -> None:
