@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
-import jsonschema  # type: ignore[import-untyped]
+import jsonschema
 import pytest
 import requests
 
