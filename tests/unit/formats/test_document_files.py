@@ -9,7 +9,7 @@ import pytest
 
 from pubmill.errors import PubmillError
 from pubmill.formats import document_files
-from pubmill.formats.offsets import Offsets
+from pubmill.formats.offsets import Offsets, parse_offsets
 
 PUBTATOR = "7|t|Old drug.\n7\t4\t8\tdrug\tChemical\n"
 XML = (
@@ -94,3 +94,18 @@ def test_members_below_a_folder_are_read_by_name_without_hidden_ones(tmp_path: P
     with pytest.raises(PubmillError) as caught:
         document_files.archived_texts(path, "z")
     assert str(caught.value) == f"{path}: there are no files below z"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("", ""),
+        ("last", "each end is the last character"),
+        ("shift=1 passages", "each offset is 1 too small and they count from the start of each passage"),
+        ("shift=-2", "each offset is 2 too large"),
+        ("separator=0", "they count no character between title and abstract, or passages"),
+        ("separator=2", "they count 2 character(s) between title and abstract, or passages"),
+    ],
+)
+def test_what_differs_in_offsets_is_said_in_words(words: str, said: str) -> None:
+    assert parse_offsets(words).described == said
